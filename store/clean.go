@@ -1,0 +1,125 @@
+package store
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"math"
+	"os"
+
+	"go.etcd.io/bbolt"
+)
+
+const (
+	// pageHeader is the number of bytes before what a page of bbolt holds.
+	pageHeader = 16
+	// metaSize is the number of bytes of a meta page that its checksum covers.
+	metaSize = 56
+)
+
+// The free pages are written into the file when it is closed, and with the first commit after that
+// they are gone from it: so a file that has them was closed by us, can be opened without reading
+// all of it, and need not be verified. One that was in use when the program or the machine stopped,
+// or was copied while it was in use, has none.
+func closedCleanly(path string) (bool, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	first, err := readMeta(f, 0)
+	if err == nil {
+		var second meta
+		if second, err = readMeta(f, int64(first.pageSize)); err == nil && (!first.valid || second.valid && second.txid > first.txid) {
+			first = second
+		}
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil // too short to be a file of ours, which bbolt says in its own words
+	}
+	return first.valid && first.freelist != math.MaxUint64, errors.Join(err, f.Close())
+}
+
+// meta is what matters here of a meta page.
+type meta struct {
+	valid    bool
+	pageSize uint32
+	freelist uint64
+	txid     uint64
+}
+
+func readMeta(f *os.File, at int64) (meta, error) {
+	var page [metaSize + 8]byte
+	if _, err := f.ReadAt(page[:], at+pageHeader); err != nil {
+		return meta{}, err
+	}
+	sum := fnv.New64a()
+	if _, err := sum.Write(page[:metaSize]); err != nil {
+		return meta{}, err
+	}
+	return meta{
+		valid:    sum.Sum64() == binary.NativeEndian.Uint64(page[metaSize:]),
+		pageSize: binary.NativeEndian.Uint32(page[8:]),
+		freelist: binary.NativeEndian.Uint64(page[32:]),
+		txid:     binary.NativeEndian.Uint64(page[48:]),
+	}, nil
+}
+
+// prove decides whether a file may be trusted. One that was not closed has its pages verified
+// first: bad pages can end the process, and writing to them makes it worse. Rows and indexes, which
+// take ten times as long, can do no harm and are left to whoever asks [DB.Recovered].
+func (db *DB) prove() (err error) {
+	info, err := os.Stat(db.path)
+	if err != nil {
+		return fmt.Errorf("open %s: %w", db.path, err)
+	}
+	if info.Size() == 0 {
+		return fmt.Errorf("%s is %w, it is empty: move it away and restore a backup", db.path, ErrDamaged)
+	}
+	if db.clean, err = closedCleanly(db.path); err != nil {
+		return fmt.Errorf("open %s: %w", db.path, err)
+	}
+	db.trusted = db.clean
+	if db.clean || db.opts.ReadOnly || len(db.opts.Verifier) == 0 {
+		return nil
+	}
+	db.opts.note(fmt.Sprintf("%s was not closed before: its pages are verified first (%d MiB, for at most %s)",
+		db.path, info.Size()>>20, verifyLimit(info.Size())))
+	problems, err := db.opts.Verifier.verifyPages(context.Background(), db.path)
+	if err != nil {
+		return err
+	}
+	if len(problems) > 0 {
+		return damaged(db.path, problems)
+	}
+	db.trusted, db.recovered = true, true
+	return nil
+}
+
+// damaged is the error for a file that is not fit for use.
+func damaged(path string, problems []Problem) error {
+	return fmt.Errorf("%s is %w (%d problems, the first: %s): it was left as it is; move it away and restore a backup",
+		path, ErrDamaged, len(problems), problems[0])
+}
+
+// Recovered reports whether the file had not been closed before it was opened, so that its pages
+// were verified but not yet what they hold, which [DB.Verify] does.
+func (db *DB) Recovered() bool { return db.recovered }
+
+// closeCleanly writes the free pages into the file. The caller holds the turn and handle.
+func (db *DB) closeCleanly() {
+	if !db.trusted || db.clean {
+		return
+	}
+	db.guard.before()
+	if err := syncFreePages(db.bolt); err != nil { // nothing is lost: the next start takes longer
+		db.opts.note(fmt.Sprintf("close %s: %v", db.path, err))
+	}
+}
+
+func syncFreePages(bolt *bbolt.DB) error {
+	bolt.NoFreelistSync = false
+	return bolt.Update(func(*bbolt.Tx) error { return nil })
+}

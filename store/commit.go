@@ -1,0 +1,226 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"time"
+)
+
+// maxGroup bounds the updates that share a commit, and so the time that the first of them waits.
+const maxGroup = 4096
+
+// reopenAfter is the pause between two attempts to open a file that failed.
+const reopenAfter = time.Second
+
+// call is one update on its way into a commit.
+type call struct {
+	fn    func(*Tx) error
+	err   error
+	panic *panicked
+	done  chan struct{}
+}
+
+// panicked carries a panic from the committing goroutine to the one that called Update.
+type panicked struct {
+	value any
+	stack []byte
+}
+
+func (p *panicked) String() string { return fmt.Sprintf("%v\n\n%s", p.value, p.stack) }
+
+// Update runs fn in a write transaction and returns when the change is durable. Updates that wait
+// at the same time are committed together, each seeing what those before it wrote; when fn returns
+// an error, its own writes are undone and nobody else's.
+//
+// fn may be run more than once, and only the last run counts: it must have no effects but through
+// its transaction and by assigning results. After an error that wraps [ErrUnavailable] the change
+// may have been made or not; the file is opened again by itself.
+func (db *DB) Update(fn func(*Tx) error) error {
+	c := &call{fn: fn, done: make(chan struct{})}
+	db.mu.Lock()
+	db.waiting = append(db.waiting, c)
+	db.mu.Unlock()
+
+	select {
+	case <-c.done:
+	case db.turn <- struct{}{}:
+		db.gather()
+		db.commitWaiting(c)
+		<-db.turn
+	}
+	if c.panic != nil {
+		panic(c.panic)
+	}
+	return c.err
+}
+
+// gather lets other goroutines run until none of them has an update for this commit any more: those
+// whom the last one has served are only waking up.
+func (db *DB) gather() {
+	for n, last := 0, -1; n != last; {
+		runtime.Gosched()
+		db.mu.Lock()
+		n, last = len(db.waiting), n
+		db.mu.Unlock()
+	}
+}
+
+// commitWaiting commits groups until c has been served: c may already have been, by the holder of
+// the turn before us, and others that wait are served by whoever gets the turn next.
+func (db *DB) commitWaiting(c *call) {
+	for {
+		select {
+		case <-c.done:
+			return
+		default:
+		}
+		db.mu.Lock()
+		n := min(len(db.waiting), maxGroup)
+		group := db.waiting[:n:n]
+		db.waiting = db.waiting[n:]
+		db.mu.Unlock()
+		db.commitGroup(group)
+	}
+}
+
+// commitGroup runs and commits the group and tells its callers. A member that fails after it wrote
+// is taken out, and the others run again from the start, because bbolt cannot undo a part.
+func (db *DB) commitGroup(group []*call) {
+	remaining := group
+	for len(remaining) > 0 {
+		failed, touched, err := db.tryGroup(remaining)
+		if failed < 0 {
+			if err != nil {
+				for _, c := range remaining {
+					c.err, c.panic = err, nil
+				}
+			} else {
+				db.watchers.tell(touched)
+			}
+			break
+		}
+		rest := make([]*call, 0, len(remaining)-1)
+		rest = append(rest, remaining[:failed]...)
+		remaining = append(rest, remaining[failed+1:]...)
+	}
+	for _, c := range group {
+		close(c.done)
+	}
+}
+
+// tryGroup runs all members in one transaction and commits it. It returns the position of a member
+// that failed after writing, in which case nothing was committed, or -1. Members that failed
+// without having written are part of the commit like the others; only their callers see the error.
+func (db *DB) tryGroup(group []*call) (failed int, touched tableSet, err error) {
+	if err := db.ready(); err != nil {
+		return -1, 0, err
+	}
+	db.handle.RLock()
+	db.guard.before()
+	btx, err := db.bolt.Begin(true)
+	if err != nil {
+		db.handle.RUnlock()
+		return -1, 0, fmt.Errorf("begin: %w", err)
+	}
+	tx := db.newTx(btx)
+	for i, c := range group {
+		before := tx.writes
+		tx.now = db.opts.Now()
+		c.panic, c.err = tx.run(c.fn)
+		if (c.err != nil || c.panic != nil) && tx.writes != before {
+			tx.undoIDs()
+			err := btx.Rollback()
+			db.handle.RUnlock()
+			if err != nil {
+				return -1, 0, fmt.Errorf("roll back: %w", err)
+			}
+			return i, 0, nil
+		}
+	}
+	db.at(beforeCommit)
+	if tx.writes == 0 {
+		err = btx.Rollback()
+	} else if err = btx.Commit(); err == nil {
+		db.at(afterCommit)
+		db.commits.Add(1)
+		db.clean = false
+	} else {
+		tx.undoIDs()
+	}
+	db.handle.RUnlock()
+	if err != nil {
+		db.fail(err)
+		return -1, 0, fmt.Errorf("commit %s: %w: %w", db.path, ErrUnavailable, err)
+	}
+	return -1, tx.touched, nil
+}
+
+// stage is a place at which tests let the process end.
+type stage string
+
+const (
+	beforeCommit stage = "before"
+	afterCommit  stage = "after" // and before anybody is told
+)
+
+func (db *DB) at(s stage) {
+	if db.reached != nil {
+		db.reached(s)
+	}
+}
+
+// run calls fn and turns a panic into a value, because the caller of Update may be another
+// goroutine than the one that commits.
+func (tx *Tx) run(fn func(*Tx) error) (p *panicked, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			p = &panicked{value: v, stack: debug.Stack()}
+		}
+	}()
+	return nil, fn(tx)
+}
+
+// fail takes the file out of use after a commit that went wrong: what bbolt holds in memory may
+// differ from the disk, so it is opened afresh. The caller holds the turn.
+func (db *DB) fail(cause error) {
+	db.handle.Lock()
+	defer db.handle.Unlock()
+	db.broken, db.trusted = cause, false
+	if db.bolt != nil {
+		db.guard.detach()
+		// The descriptor is gone either way; the cause that matters is the commit's.
+		_ = db.bolt.Close()
+		db.bolt = nil
+	}
+	db.reopen()
+}
+
+// ready makes sure that there is a usable file to write to, opening it again where a commit has
+// failed before. The caller holds the turn.
+func (db *DB) ready() error {
+	db.handle.RLock()
+	err := db.usable()
+	db.handle.RUnlock()
+	if err == nil && db.opts.ReadOnly {
+		return fmt.Errorf("%s: %w: opened for reading only", db.path, errors.ErrUnsupported)
+	}
+	if err == nil {
+		return nil
+	}
+	db.handle.Lock()
+	defer db.handle.Unlock()
+	if !db.closed && db.broken != nil && time.Since(db.reopenedAt) >= reopenAfter {
+		db.reopen()
+	}
+	return db.usable()
+}
+
+// reopen tries to open the file again. The caller holds handle for writing.
+func (db *DB) reopen() {
+	db.reopenedAt = time.Now() // elapsed time counts here, whatever the wall clock does
+	if err := db.openFile(0); err == nil {
+		db.broken = nil
+	}
+}

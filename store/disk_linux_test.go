@@ -1,0 +1,116 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// tracer is the command that runs a program with a fault in its system calls.
+func tracer(fault string) []string {
+	call, _, _ := strings.Cut(fault, ":")
+	return []string{"strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=" + call, "-e", "inject=" + fault}
+}
+
+func needTracer(t *testing.T) {
+	t.Helper()
+	needProgram(t, "strace")
+	err := exec.Command("strace", "-o", "/dev/null", "true").Run()
+	need(t, err == nil, "the right to trace processes")
+}
+
+// A commit that failed may have been carried out. The child goes on by what it finds in the file,
+// and what it was told is done must be there.
+func TestAfterAnErrorOfTheDiskServiceResumes(t *testing.T) {
+	needTracer(t)
+	faults := []string{"fdatasync:error=EIO:when=6", "fdatasync:error=EIO:when=7", "pwrite64:error=ENOSPC:when=30"}
+	if *long {
+		for n := 4; n < 24; n++ {
+			faults = append(faults, fmt.Sprint("fdatasync:error=EIO:when=", n), fmt.Sprint("pwrite64:error=EIO:when=", 5*n),
+				fmt.Sprint("pwrite64:error=ENOSPC:when=", 5*n+1))
+		}
+	}
+	for _, fault := range faults {
+		t.Run(fault, func(t *testing.T) {
+			path, model := filepath.Join(t.TempDir(), "belfry.db"), newModel()
+			reconcile(t, path, outcome{}, model) // makes the file, so that the fault meets the child's own commits
+			o := runChild(t, tracer(fault), nil, "-path", path, "-count", "60")
+			if len(o.failures) == 0 || !o.resumed {
+				t.Errorf("failures %q, resumed: %v", o.failures, o.resumed)
+			}
+			reconcile(t, path, o, model)
+		})
+	}
+}
+
+func TestAFullDiskRefusesWritesAndServesAgainWhenThereIsSpace(t *testing.T) {
+	dir := t.TempDir()
+	err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=8m")
+	need(t, err == nil, "the right to mount a small filesystem")
+	defer func() {
+		if err := syscall.Unmount(dir, 0); err != nil {
+			t.Error(err)
+		}
+	}()
+	path := filepath.Join(dir, "belfry.db")
+	db, err := Open(path, Options{Verifier: verifier()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	filler := filepath.Join(dir, "filler")
+	if err := os.WriteFile(filler, make([]byte, 5<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	big := strings.Repeat("x", 100_000)
+	var confirmed []string
+	put := func(i int) error {
+		name := fmt.Sprintf("%03d", i)
+		err := db.Update(func(tx *Tx) error { return tx.Settings.Put(&Setting{Name: name, Value: big}) })
+		if err == nil {
+			confirmed = append(confirmed, name)
+		}
+		return err
+	}
+	i := 0
+	for ; ; i++ {
+		if err = put(i); err != nil {
+			break
+		}
+	}
+	if !errors.Is(err, ErrUnavailable) || !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("on a full disk: %v", err)
+	}
+	if got := names(t, db); strings.Join(got, " ") != strings.Join(confirmed, " ") {
+		t.Errorf("%d rows can be read, %d were confirmed", len(got), len(confirmed))
+	}
+	if err := os.Remove(filler); err != nil {
+		t.Fatal(err)
+	}
+	again := time.NewTicker(10 * time.Millisecond)
+	defer again.Stop()
+	for limit := time.After(10 * time.Second); err != nil; i++ {
+		select {
+		case <-again.C:
+			err = put(i)
+		case <-limit:
+			t.Fatal("no service after there was space:", err)
+		}
+	}
+	mustVerify(t, db)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if db, err = Open(path, Options{Verifier: verifier()}); err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if got := names(t, db); strings.Join(got, " ") != strings.Join(confirmed, " ") {
+		t.Errorf("%d rows after reopening, %d were confirmed", len(got), len(confirmed))
+	}
+}

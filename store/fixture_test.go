@@ -1,0 +1,102 @@
+package store
+
+import (
+	"compress/gzip"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// unpack writes a file of testdata to a new directory and returns its path.
+func unpack(t *testing.T, name string) string {
+	t.Helper()
+	packed, err := os.Open(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packed.Close()
+	in, err := gzip.NewReader(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "belfry.db")
+	out, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = io.Copy(out, in)
+	if err := errors.Join(err, out.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// The file was written by the first schema, with a few rows in every table, and is never changed.
+func TestAFileOfTheFirstSchemaOpensForEver(t *testing.T) {
+	path := unpack(t, "schema1.db.gz")
+	db, err := Open(path, Options{Verifier: verifier()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	mustVerify(t, db)
+	at := time.Date(2026, 11, 20, 8, 30, 0, 0, time.UTC)
+	err = db.View(func(tx *Tx) error {
+		identity, err1 := tx.Identities.ByName("telegram", "second")
+		session, err2 := tx.Sessions.Of(1)
+		content, err3 := tx.Contents.Get(3)
+		post, err4 := tx.Posts.Get(1)
+		job, err5 := tx.Jobs.ByName("autocheck")
+		hold, err6 := tx.Holds.ByLane("telegram:main")
+		token, err7 := tx.Tokens.ByHash([]byte("hash of a token"))
+		answer, err8 := tx.Idempotency.ByKey([]byte("key"))
+		signIn, err9 := tx.SignIns.ByHash([]byte("hash of a cookie"))
+		password, err10 := tx.Settings.Value("password")
+		runs, err11 := tx.Runs.Of("autocheck", Query{})
+		peers, err12 := collect(tx.Peers.Of(1), 10)
+		if err := errors.Join(err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11, err12); err != nil {
+			return err
+		}
+		for what, ok := range map[string]bool{
+			"identity": identity.ID == 2 && identity.Secret == "1:second" && identity.State == IdentityReady,
+			"session":  string(session.Data) == "\x01\x02\x03",
+			"content":  content.Title == "third" && content.Media[0].URL == "https://example.org/a.jpg",
+			"post":     post.Key == 99 && post.ScheduledTime.Equal(at.Add(time.Hour)) && post.Status == PostScheduled,
+			"job":      job.State == JobPaused && job.Trigger.Zone == "Europe/Berlin" && job.Failures == 2,
+			"hold":     hold.Until.Equal(at.Add(time.Minute)) && hold.Reason.Code == ReasonFlood,
+			"token":    token.Name == "script",
+			"answer":   string(answer.Body) == `{"id":1}`,
+			"sign-in":  signIn.CSRF == "csrf",
+			"setting":  password == "hash of a password",
+			"run":      len(runs.Items) == 1 && runs.Items[0].Reason.Detail == "no answer",
+			"peer":     len(peers) == 1 && peers[0].AccessHash == -77 && peers[0].Title == "Канал",
+		} {
+			if !ok {
+				t.Errorf("the %s is not what was written", what)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	next := Content{Text: "new", Format: "plain"}
+	mustUpdate(t, db, func(tx *Tx) error { return tx.Contents.Put(&next) })
+	if next.ID != 4 {
+		t.Errorf("the next content has id %d", next.ID)
+	}
+}
+
+func TestABackupOfAnOlderVersionIsRestored(t *testing.T) {
+	to := filepath.Join(t.TempDir(), "belfry.db")
+	problems, err := Restore(t.Context(), unpack(t, "schema1.db.gz"), to, Options{Verifier: verifier()})
+	if err != nil || len(problems) > 0 {
+		t.Fatal(problems, err)
+	}
+	if left, _ := filepath.Glob(to + "*"); len(left) != 1 {
+		t.Errorf("there are %v", left)
+	}
+}

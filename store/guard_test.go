@@ -1,0 +1,334 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// load changes rows at random until stop, from several goroutines, so that pages are freed and
+// reused all the time.
+func load(t *testing.T, db *DB, writers int) (stop func()) {
+	t.Helper()
+	filler := strings.Repeat("x", 600)
+	rows := uint64(2000)
+	if *long {
+		rows = 8000
+	}
+	err := db.Update(func(tx *Tx) error {
+		for i := range rows {
+			if err := tx.Settings.Put(&Setting{Name: fmt.Sprint(i), Value: filler}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ending atomic.Bool
+	var wg sync.WaitGroup
+	for range writers {
+		wg.Go(func() {
+			for !ending.Load() {
+				err := db.Update(func(tx *Tx) error {
+					s, err := tx.Settings.Get(1 + rand.Uint64N(rows))
+					if err != nil {
+						return err
+					}
+					s.Value = filler[:rand.IntN(len(filler))]
+					return tx.Settings.Put(&s)
+				})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	return sync.OnceFunc(func() { ending.Store(true); wg.Wait() })
+}
+
+// run runs a program. GNU tar ends with 1 when the file changed meanwhile, which is expected.
+func run(name string, args ...string) error {
+	out, err := exec.Command(name, args...).CombinedOutput()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && name == "tar" && exit.ExitCode() == 1 {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w: %s", name, err, out)
+	}
+	return nil
+}
+
+// copiers are ways to make a plain copy.
+func copiers() map[string]func(from, to string) error {
+	return map[string]func(from, to string) error{
+		"cp": func(from, to string) error { return run("cp", from, to) },
+		"tar": func(from, to string) error {
+			dir, name := filepath.Split(from)
+			if err := run("tar", "-C", dir, "-cf", to+".tar", name); err != nil {
+				return err
+			}
+			if err := os.Mkdir(to+".d", 0o700); err != nil {
+				return err
+			}
+			if err := run("tar", "-C", to+".d", "-xf", to+".tar"); err != nil {
+				return err
+			}
+			return errors.Join(os.Rename(filepath.Join(to+".d", name), to), os.RemoveAll(to+".d"), os.Remove(to+".tar"))
+		},
+		"rsync": func(from, to string) error { return run("rsync", "--inplace", from, to) },
+		"a slow copier": func(from, to string) error {
+			in, err := os.Open(from)
+			if err != nil {
+				return err
+			}
+			defer in.Close()
+			out, err := os.Create(to)
+			if err != nil {
+				return err
+			}
+			pace := time.NewTicker(5 * time.Millisecond)
+			defer pace.Stop()
+			for err == nil {
+				_, err = io.CopyN(out, in, 256<<10)
+				<-pace.C
+			}
+			if err == io.EOF {
+				err = nil
+			}
+			return errors.Join(err, out.Close())
+		},
+	}
+}
+
+// copies makes n copies with a copier and returns how many are bad.
+func copies(t *testing.T, db *DB, dir string, copier func(from, to string) error, n int) (bad int) {
+	t.Helper()
+	for i := range n {
+		to := filepath.Join(dir, fmt.Sprint(i))
+		if err := copier(db.Path(), to); err != nil {
+			t.Fatal(err)
+		}
+		problems, err := verifier().Verify(t.Context(), to)
+		if err != nil || len(problems) > 0 {
+			bad++
+		}
+		if err := os.Remove(to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return bad
+}
+
+// guarded opens a new file with the guard, and skips the test where there are no leases.
+func guarded(t *testing.T, opts Options) *DB {
+	t.Helper()
+	db := newDB(t, opts)
+	ok, why := db.Copyable()
+	need(t, ok, "file leases: "+why)
+	return db
+}
+
+// counts says how many copies of each kind are made.
+func counts() map[string]int {
+	if *long {
+		return map[string]int{"cp": 500, "tar": 200, "rsync": 200, "a slow copier": 10}
+	}
+	return map[string]int{"cp": 8, "tar": 4, "rsync": 4, "a slow copier": 1}
+}
+
+func TestAPlainCopyOfTheLiveFileIsGood(t *testing.T) {
+	for name, copier := range copiers() {
+		t.Run(name, func(t *testing.T) {
+			if name != "a slow copier" {
+				needProgram(t, name)
+			}
+			db := guarded(t, Options{})
+			stop := load(t, db, 4)
+			defer stop()
+			n, begin := counts()[name], time.Now()
+			bad := copies(t, db, t.TempDir(), copier, n)
+			rate := float64(db.Commits()) / time.Since(begin).Seconds()
+			stop()
+			size, err := db.Size()
+			t.Logf("%d of %d copies bad under %.0f commits/s, the data takes %d MiB then", bad, n, rate, size>>20)
+			if err != nil || bad > 0 {
+				t.Errorf("%d of %d copies are bad, %v", bad, n, err)
+			}
+		})
+	}
+	t.Run("several at once", func(t *testing.T) {
+		db := guarded(t, Options{})
+		stop := load(t, db, 4)
+		defer stop()
+		var wg sync.WaitGroup
+		for range 4 {
+			dir := t.TempDir()
+			wg.Go(func() {
+				if bad := copies(t, db, dir, copiers()["cp"], max(2, counts()["cp"]/16)); bad > 0 {
+					t.Errorf("%d copies are bad", bad)
+				}
+			})
+		}
+		wg.Wait()
+	})
+}
+
+// Without the guard the same copies are bad: so the test above can fail.
+func TestAPlainCopyOfAnUnguardedFileIsBad(t *testing.T) {
+	db := newDB(t, Options{})
+	db.guard.detach()
+	stop := load(t, db, 4)
+	defer stop()
+	n, m := 3, 1
+	if *long {
+		n, m = 100, 10
+	}
+	bad := copies(t, db, t.TempDir(), copiers()["cp"], n)
+	slow := copies(t, db, t.TempDir(), copiers()["a slow copier"], m)
+	t.Logf("%d of %d copies bad with cp, %d of %d with a slow copier", bad, n, slow, m)
+	if bad+slow == 0 {
+		t.Error("all copies are good: the load proves nothing")
+	}
+}
+
+// commits changes many rows in n commits.
+func commits(t *testing.T, db *DB, n int) {
+	t.Helper()
+	for i := range n {
+		mustUpdate(t, db, func(tx *Tx) error {
+			for id := range uint64(20) {
+				s, err := tx.Settings.Get(1 + (uint64(i)*7+id*101)%2000)
+				if err != nil {
+					return err
+				}
+				s.Value = fmt.Sprint(i, strings.Repeat("y", i%50))
+				if err := tx.Settings.Put(&s); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+}
+
+// A copier may open the file at any point of a commit, and take as long as it likes over any part.
+func TestACopyMayTakeAsLongAsItLikes(t *testing.T) {
+	for _, when := range []stage{"between commits", beforeCommit, afterCommit} {
+		for _, first := range []int64{2 * 4096, 20 * 4096} {
+			t.Run(fmt.Sprint(when, ", ", first, " bytes at first"), func(t *testing.T) {
+				db := guarded(t, Options{})
+				load(t, db, 0)()
+				commits(t, db, 20)
+				var in *os.File
+				var begun []byte
+				begin := func() {
+					var err error
+					if in, err = os.Open(db.Path()); err != nil {
+						t.Fatal(err)
+					}
+					begun = make([]byte, first)
+					if _, err := io.ReadFull(in, begun); err != nil {
+						t.Fatal(err)
+					}
+				}
+				db.reached = func(s stage) {
+					if s == when && in == nil {
+						begin()
+					}
+				}
+				commits(t, db, 1)
+				if in == nil {
+					begin()
+				}
+				commits(t, db, 60)
+				rest, err := io.ReadAll(in)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := in.Close(); err != nil {
+					t.Fatal(err)
+				}
+				to := filepath.Join(t.TempDir(), "copy.db")
+				if err := os.WriteFile(to, append(begun, rest...), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				if problems, err := verifier().Verify(t.Context(), to); err != nil || len(problems) > 0 {
+					t.Error(problems, err)
+				}
+			})
+		}
+	}
+}
+
+func TestACopierThatStaysForEverIsGivenUpAndSaid(t *testing.T) {
+	var notes []string
+	db := guarded(t, Options{CopyGrowth: 1 << 20, Note: func(text string) { notes = append(notes, text) }})
+	load(t, db, 0)()
+	in, err := os.Open(db.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	commits(t, db, 300)
+	if ok, why := db.Copyable(); ok || len(notes) != 1 {
+		t.Errorf("copyable: %v, %q, notes %q", ok, why, notes)
+	}
+	size, err := db.Size()
+	if err != nil || size > 8<<20 {
+		t.Errorf("the data takes %d bytes, %v", size, err)
+	}
+	if err := in.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again := time.NewTicker(presencePause)
+	defer again.Stop()
+	for ok := false; !ok; ok, _ = db.Copyable() {
+		<-again.C
+		commits(t, db, 1)
+	}
+}
+
+func TestAStartWaitsForTheEndOfACopyThatWasBegunBefore(t *testing.T) {
+	path := closedFile(t, 10)
+	in, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var notes []string
+	db, err := Open(path, Options{Note: func(text string) {
+		if notes = append(notes, text); len(notes) == 1 {
+			if err := in.Close(); err != nil { // the copy ends while the start waits
+				t.Error(err)
+			}
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if ok, why := db.Copyable(); ok && len(notes) != 1 {
+		t.Errorf("%s, notes %q", why, notes)
+	}
+}
+
+// bbolt cannot map the file anew while there is a reader.
+func TestNoReaderIsLeftWhenTheFileOutgrowsItsAddressSpace(t *testing.T) {
+	db := guarded(t, Options{})
+	load(t, db, 0)()
+	db.guard.mapped = 1 << 20
+	commits(t, db, 2)
+	if ok, why := db.Copyable(); ok || len(db.guard.pins) != 0 {
+		t.Errorf("copyable: %v, %q, with %d readers", ok, why, len(db.guard.pins))
+	}
+}

@@ -1,0 +1,46 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Hold keeps a lane from starting runs until a time, because a network said so.
+type Hold struct {
+	ID     uint64    `json:"-"`
+	Lane   string    `json:"lane"`
+	Until  time.Time `json:"until"`
+	Reason Reason    `json:"reason"`
+}
+
+// Holds is the lanes that are held.
+type Holds struct{ Table[Hold] }
+
+func holdTable() def[Hold] {
+	return def[Hold]{
+		name: "holds",
+		id:   func(h *Hold) *uint64 { return &h.ID },
+		indexes: []Index[Hold]{
+			{Name: "lane", Unique: true, Key: func(h *Hold) []byte { return key(nil).str(h.Lane) }},
+		},
+	}
+}
+
+// ByLane returns the hold of a lane, which may be over, or [ErrNotFound].
+func (t Holds) ByLane(lane string) (Hold, error) {
+	return t.first("lane", key(nil).str(lane))
+}
+
+// Extend holds a lane until the given time, or longer if it is held longer already.
+func (t Holds) Extend(lane string, until time.Time, why Reason) error {
+	h, err := t.ByLane(lane)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return fmt.Errorf("hold lane %s: %w", lane, err)
+	}
+	if !until.After(h.Until) {
+		return nil
+	}
+	h.Lane, h.Until, h.Reason = lane, until.UTC(), why
+	return t.Put(&h)
+}

@@ -1,0 +1,60 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+)
+
+// Answer is what a request with an Idempotency-Key was answered. The same request is given the same
+// answer again instead of being carried out twice.
+type Answer struct {
+	ID        uint64          `json:"id"`
+	Key       []byte          `json:"key"`     // SHA-256 of who asked, what for, and the key
+	Request   []byte          `json:"request"` // SHA-256 of the request's body
+	Status    int             `json:"status"`  // HTTP status of the answer
+	Body      json.RawMessage `json:"body"`
+	CreatedAt time.Time       `json:"created_at"`
+}
+
+// answerAge is how long an answer is kept at least.
+const answerAge = 7 * 24 * time.Hour
+
+// Idempotency is the table of answers.
+type Idempotency struct{ Table[Answer] }
+
+func answerTable() def[Answer] {
+	return def[Answer]{
+		name: "idempotency",
+		id:   func(a *Answer) *uint64 { return &a.ID },
+		indexes: []Index[Answer]{
+			{Name: "key", Unique: true, Key: func(a *Answer) []byte { return bytes.Clone(a.Key) }},
+		},
+	}
+}
+
+// ByKey returns the answer for a key, or [ErrNotFound].
+func (t Idempotency) ByKey(k []byte) (Answer, error) { return t.first("key", k) }
+
+// Add writes an answer and forgets some that are too old.
+func (t Idempotency) Add(a *Answer) error {
+	a.CreatedAt = t.tx.Now()
+	if err := t.Put(a); err != nil {
+		return err
+	}
+	var old []uint64
+	for past, err := range t.All() {
+		if len(old) == trimStep || (err == nil && t.tx.Now().Sub(past.CreatedAt) < answerAge) {
+			break
+		}
+		if err == nil {
+			old = append(old, past.ID)
+		}
+	}
+	for _, id := range old {
+		if err := t.Delete(id); err != nil {
+			return err
+		}
+	}
+	return nil
+}

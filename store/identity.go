@@ -1,0 +1,81 @@
+package store
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Identity is a login that Belfry acts as.
+type Identity struct {
+	ID       uint64       `json:"id"`
+	Name     string       `json:"name"`     // what the owner calls it; a part of its lane's name
+	Platform string       `json:"platform"` // telegram, instagram or twitter
+	Kind     IdentityKind `json:"kind"`
+	Secret   string       `json:"secret,omitempty"` // what it logs in with, such as a bot's token; never shown
+	Target   string       `json:"target,omitempty"` // where its posts go unless they say otherwise
+
+	State     IdentityState `json:"state"`
+	Reason    Reason        `json:"reason,omitzero"`      // why it is in that state
+	NetworkID int64         `json:"network_id,omitempty"` // its id on the network
+	Username  string        `json:"username,omitempty"`
+	Title     string        `json:"title,omitempty"` // the name that readers see
+
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// IdentityKind says what kind of login it is.
+type IdentityKind string
+
+// IdentityState says whether an identity can act.
+type IdentityState string
+
+// The kinds and states of an identity.
+const (
+	IdentityBot  IdentityKind = "bot"
+	IdentityUser IdentityKind = "user"
+
+	IdentityNew     IdentityState = "new"     // has not logged in yet
+	IdentityReady   IdentityState = "ready"   // logged in
+	IdentityLogin   IdentityState = "login"   // has to be logged in again by a person
+	IdentityStopped IdentityState = "stopped" // restricted by the network
+)
+
+// Lane is the lane of everything that acts as the identity.
+func (i Identity) Lane() string { return i.Platform + ":" + i.Name }
+
+// Identities is the table of identities.
+type Identities struct{ Table[Identity] }
+
+func identityTable() def[Identity] {
+	return def[Identity]{
+		name:  "identities",
+		id:    func(i *Identity) *uint64 { return &i.ID },
+		valid: (*Identity).validate,
+		indexes: []Index[Identity]{
+			{Name: "name", Unique: true, Key: func(i *Identity) []byte { return key(nil).str(i.Platform).str(i.Name) }},
+		},
+	}
+}
+
+func (i *Identity) validate() error {
+	const first = "abcdefghijklmnopqrstuvwxyz0123456789"
+	if i.Name == "" || len(i.Name) > 32 || strings.Trim(i.Name, first+"-_") != "" ||
+		!strings.ContainsRune(first, rune(i.Name[0])) {
+		return &FieldError{Field: "name", Problem: fmt.Sprintf("%q cannot be used", i.Name),
+			Cure: "use up to 32 small letters, digits, - and _, beginning with a letter or digit"}
+	}
+	return nil
+}
+
+// ByName returns the identity of a platform with the given name, or [ErrNotFound].
+func (t Identities) ByName(platform, name string) (Identity, error) {
+	return t.first("name", key(nil).str(platform).str(name))
+}
+
+// Of yields the identities of a platform in the order of their names.
+func (t Identities) Of(platform string) ([]Identity, error) {
+	prefix := key(nil).str(platform)
+	return collect(t.scan("name", prefix, prefix.next()), 1000)
+}

@@ -1,0 +1,200 @@
+package store
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"iter"
+
+	"go.etcd.io/bbolt"
+)
+
+// An index entry is the row's key followed by its id, with no value.
+const idSize = 8
+
+// entryID is the id of an entry; of one that is damaged and too short, 0, which no row has.
+func entryID(entry []byte) uint64 {
+	if len(entry) < idSize {
+		return 0
+	}
+	return binary.BigEndian.Uint64(entry[len(entry)-idSize:])
+}
+
+func entryKey(entry []byte) []byte { return entry[:max(0, len(entry)-idSize)] }
+
+func (t Table[T]) indexName(i int) string { return t.def.name + "." + t.def.indexes[i].Name }
+
+func (t Table[T]) index(i int) *bbolt.Bucket {
+	return t.tx.bucket(t.def.bucket+1+i, t.indexName(i))
+}
+
+// indexNamed returns the bucket of a declared index. An unknown name is a mistake in this package.
+func (t Table[T]) indexNamed(name string) *bbolt.Bucket {
+	for i := range t.def.indexes {
+		if t.def.indexes[i].Name == name {
+			return t.index(i)
+		}
+	}
+	panic("store: table " + t.def.name + " has no index " + name)
+}
+
+// entries yields the entries of an index from from, included, to to, excluded; nil means without
+// end. The index may be changed meanwhile; an entry is good until the next step.
+func (t Table[T]) entries(name string, from, to []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		bucket := t.indexNamed(name)
+		cursor := bucket.Cursor()
+		for k, _ := cursor.Seek(from); k != nil && (to == nil || bytes.Compare(k, to) < 0); {
+			writes, last := t.tx.writes, k
+			if t.tx.bolt.Writable() {
+				last = bytes.Clone(k)
+			}
+			if !yield(k) {
+				return
+			}
+			if t.tx.writes == writes {
+				k, _ = cursor.Next()
+				continue
+			}
+			cursor = bucket.Cursor()
+			if k, _ = cursor.Seek(last); bytes.Equal(k, last) {
+				k, _ = cursor.Next()
+			}
+		}
+	}
+}
+
+// scan yields the rows of an index from from, included, to to, excluded, in the index's order.
+func (t Table[T]) scan(name string, from, to []byte) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for entry := range t.entries(name, from, to) {
+			if !yield(t.named(entry)) {
+				return
+			}
+		}
+	}
+}
+
+// named returns the row that an index entry names. Its error is a [*CorruptError] also if there is
+// none: then the index is damaged, or the row is gone.
+func (t Table[T]) named(entry []byte) (row T, err error) {
+	id := entryID(entry)
+	if row, err = t.Get(id); errors.Is(err, ErrNotFound) {
+		err = &CorruptError{Table: t.def.name, ID: id, Err: errors.New("an index names it, but it is not there")}
+	}
+	return row, err
+}
+
+// first returns the row with the given key, or [ErrNotFound].
+func (t Table[T]) first(name string, k key) (row T, err error) {
+	for entry := range t.entries(name, k, k.next()) {
+		return t.named(entry)
+	}
+	return row, fmt.Errorf("%s by %s: %w", t.def.name, name, ErrNotFound)
+}
+
+// collect returns at most limit rows of seq and ends at the first error.
+func collect[T any](seq iter.Seq2[T, error], limit int) ([]T, error) {
+	var rows []T
+	for row, err := range seq {
+		if err != nil {
+			return rows, err
+		}
+		if len(rows) == limit {
+			break
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// Page is a part of a list.
+type Page[T any] struct {
+	Items []T
+	Next  string // the cursor of the page that follows; empty at the end
+}
+
+// Query selects a part of a list.
+type Query struct {
+	Limit  int    // rows wanted; 0 means 50, and more than 500 is 500
+	Cursor string // where the page before ended, as [Page] said
+}
+
+// ErrCursor is the field error for a cursor that no list has given out.
+func errCursor() error {
+	return &FieldError{Field: "cursor", Problem: "is not one that a list has given out",
+		Cure: "leave it out to begin at the start"}
+}
+
+func (q Query) limit() int {
+	switch {
+	case q.Limit <= 0:
+		return 50
+	case q.Limit > 500:
+		return 500
+	}
+	return q.Limit
+}
+
+// page returns the rows of an index whose key begins with prefix, from the cursor on. Damaged rows
+// are left out: they are what [DB.Verify] is for, and must not hide the others.
+func (t Table[T]) page(name string, prefix key, q Query, descending bool) (Page[T], error) {
+	var page Page[T]
+	cursor := t.indexNamed(name).Cursor()
+	after, err := base64.RawURLEncoding.DecodeString(q.Cursor)
+	if err != nil || (len(after) > 0 && !bytes.HasPrefix(after, prefix)) {
+		return page, errCursor()
+	}
+	k := start(cursor, prefix, after, descending)
+	for ; k != nil && bytes.HasPrefix(k, prefix); k = step(cursor, descending) {
+		row, err := t.named(k)
+		if isCorrupt(err) {
+			continue
+		}
+		if err != nil {
+			return page, err
+		}
+		if len(page.Items) == q.limit() {
+			page.Next = base64.RawURLEncoding.EncodeToString(after)
+			break
+		}
+		page.Items, after = append(page.Items, row), bytes.Clone(k)
+	}
+	return page, nil
+}
+
+// start puts the cursor on the first entry of a page.
+func start(cursor *bbolt.Cursor, prefix key, after []byte, descending bool) []byte {
+	from := []byte(prefix)
+	if len(after) > 0 {
+		from = after
+	} else if descending {
+		from = prefix.next()
+	}
+	if descending && from == nil { // nothing can follow the prefix
+		k, _ := cursor.Last()
+		return k
+	}
+	k, _ := cursor.Seek(from)
+	switch {
+	case descending && k == nil:
+		k, _ = cursor.Last()
+	case descending: // Seek has gone to the entry itself or past it
+		k, _ = cursor.Prev()
+	case bytes.Equal(k, after):
+		k, _ = cursor.Next()
+	}
+	return k
+}
+
+func step(cursor *bbolt.Cursor, descending bool) []byte {
+	var k []byte
+	if descending {
+		k, _ = cursor.Prev()
+	} else {
+		k, _ = cursor.Next()
+	}
+	return k
+}

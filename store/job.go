@@ -1,0 +1,203 @@
+package store
+
+import (
+	"bytes"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Job is a row of the schedule: something that runs at the times its trigger names.
+type Job struct {
+	ID   uint64 `json:"-"`
+	Name string `json:"id"`   // what it is called everywhere, such as post_17
+	Kind string `json:"kind"` // which worker runs it
+	// Subject is the id of the record that the job is about, such as the post; 0 if it is about none.
+	Subject  uint64        `json:"subject,omitempty"`
+	Lane     string        `json:"lane"`
+	Trigger  Trigger       `json:"trigger"`
+	Lateness Lateness      `json:"lateness,omitzero"`
+	Timeout  time.Duration `json:"timeout,omitempty"` // of one run, in nanoseconds; 0: as the kind says
+
+	State   JobState `json:"state"`
+	Paused  bool     `json:"paused,omitempty"`  // of a running or requested job: it is paused when the run has ended
+	Removed bool     `json:"removed,omitempty"` // of a running job: it is deleted when the run has ended
+	// Due is the next run. It differs from Occurrence while a run is tried again or was asked for.
+	Due time.Time `json:"due,omitzero"`
+	// Occurrence is the time in the schedule that the next run, or the one under way, stands for.
+	Occurrence time.Time `json:"occurrence,omitzero"`
+	Requested  bool      `json:"requested,omitempty"` // a person asked for the next run; the schedule goes on after it
+	Attempt    int       `json:"attempt,omitempty"`   // runs begun for this occurrence
+	Broken     int       `json:"broken,omitempty"`    // runs of this occurrence that ended with the program
+	LeaseEnd   time.Time `json:"lease_end,omitzero"`  // of a running job: when the run is lost
+	Started    time.Time `json:"started,omitzero"`    // of a running job
+	Missed     int       `json:"missed,omitempty"`    // occurrences that were merged into the next run
+
+	Reason     Reason    `json:"reason,omitzero"` // why it waits until Due, or does not wait
+	LastRun    time.Time `json:"last_run,omitzero"`
+	LastResult Result    `json:"last_result,omitempty"`
+	LastReason Reason    `json:"last_reason,omitzero"`
+	Failures   int       `json:"failures,omitempty"` // runs that failed in a row
+}
+
+// JobState says what a job does now.
+type JobState string
+
+// The states of a job.
+const (
+	JobWaiting  JobState = "waiting"
+	JobRunning  JobState = "running"
+	JobPaused   JobState = "paused"
+	JobSetAside JobState = "set_aside" // cannot run as it is, and is kept
+)
+
+// Jobs is the schedule.
+type Jobs struct{ Table[Job] }
+
+// The queue holds the jobs that the scheduler has to look at: those that wait, by lane and time,
+// those that run, by the end of their lease, and those that are set aside, by kind.
+const (
+	queueAside   = "a"
+	queueRunning = "r"
+	queueWaiting = "w"
+)
+
+func jobTable() def[Job] {
+	return def[Job]{
+		name:  "jobs",
+		id:    func(j *Job) *uint64 { return &j.ID },
+		valid: (*Job).validate,
+		indexes: []Index[Job]{
+			{Name: "name", Unique: true, Key: func(j *Job) []byte { return key(nil).str(j.Name) }},
+			{Name: "queue", Key: func(j *Job) []byte {
+				switch j.State {
+				case JobWaiting:
+					return key(queueWaiting).str(j.Lane).time(j.Due)
+				case JobRunning:
+					return key(queueRunning).time(j.LeaseEnd)
+				case JobSetAside:
+					return key(queueAside).str(j.Kind)
+				}
+				return nil
+			}},
+			{Name: "kind", Key: func(j *Job) []byte { return key(nil).str(j.Kind).time(j.Due) }},
+		},
+	}
+}
+
+func (j *Job) validate() error {
+	switch {
+	case j.Name == "":
+		return &FieldError{Field: "id", Problem: "is empty", Cure: "name the job"}
+	case j.Kind == "":
+		return &FieldError{Field: "kind", Problem: "is empty", Cure: "say which worker runs the job"}
+	case j.Lane == "":
+		return &FieldError{Field: "lane", Problem: "is empty", Cure: "say what limits the job"}
+	case j.State != JobWaiting && j.State != JobRunning && j.State != JobPaused && j.State != JobSetAside:
+		return fmt.Errorf("job %s: no state is called %q", j.Name, j.State)
+	}
+	if err := j.Trigger.validate(); err != nil {
+		return err
+	}
+	return j.Lateness.validate("lateness")
+}
+
+// ByName returns the job with the given name, or [ErrNotFound].
+func (t Jobs) ByName(name string) (Job, error) {
+	j, err := t.first("name", key(nil).str(name))
+	if err != nil {
+		return j, fmt.Errorf("job %s: %w", name, err)
+	}
+	return j, nil
+}
+
+// Bytes returns what the file holds of a job, for [Jobs.Still].
+func (t Jobs) Bytes(id uint64) []byte {
+	return bytes.Clone(t.tx.bucket(t.def.bucket, t.def.name).Get(rowKey(id)))
+}
+
+// Still reports whether the file holds of a job what [Jobs.Bytes] returned when the job was as
+// given. It spares the caller to read the job again.
+func (t Jobs) Still(job *Job, data []byte) bool {
+	if len(data) == 0 || !bytes.Equal(data, t.tx.bucket(t.def.bucket, t.def.name).Get(rowKey(job.ID))) {
+		return false
+	}
+	if t.tx.bolt.Writable() {
+		t.tx.keep(t.def.number, job.ID, t.keys(job))
+	}
+	return true
+}
+
+// Lanes yields each lane in which jobs wait, with the time of the first of them. It costs one
+// look-up for each lane, however many jobs wait.
+func (t Jobs) Lanes() iter.Seq2[string, time.Time] {
+	return func(yield func(string, time.Time) bool) {
+		cursor := t.indexNamed("queue").Cursor()
+		from := key(queueWaiting)
+		for {
+			k, _ := cursor.Seek(from)
+			if k == nil || k[0] != queueWaiting[0] {
+				return
+			}
+			if len(k) < len(queueWaiting)+2+8+idSize { // damaged
+				from = append(key(nil), k...).next()
+				continue
+			}
+			prefix := key(k[:len(k)-idSize-8])
+			if !yield(laneOf(prefix), timeAt(k[len(prefix):])) {
+				return
+			}
+			if from = prefix.next(); from == nil {
+				return
+			}
+		}
+	}
+}
+
+// laneOf reads the lane out of the beginning of a queue entry.
+func laneOf(prefix key) string {
+	escaped := string(prefix[len(queueWaiting) : len(prefix)-2])
+	return strings.ReplaceAll(escaped, "\x00\xff", "\x00")
+}
+
+// Due yields the jobs that wait in a lane and whose time has come, in the order of their times.
+func (t Jobs) Due(lane string, now time.Time) iter.Seq2[Job, error] {
+	prefix := key(queueWaiting).str(lane)
+	return t.scan("queue", prefix, slices.Clip(prefix).time(now).next())
+}
+
+// Queue yields the ids and the times of the jobs that wait in a lane, in the order of their times,
+// without reading the jobs.
+func (t Jobs) Queue(lane string) iter.Seq2[uint64, time.Time] {
+	prefix := key(queueWaiting).str(lane)
+	return func(yield func(uint64, time.Time) bool) {
+		for entry := range t.entries("queue", prefix, prefix.next()) {
+			if !yield(entryID(entry), timeAt(entry[len(prefix):])) {
+				return
+			}
+		}
+	}
+}
+
+// Running yields the jobs that run, beginning with the lease that ends first.
+func (t Jobs) Running() iter.Seq2[Job, error] {
+	prefix := key(queueRunning)
+	return t.scan("queue", prefix, prefix.next())
+}
+
+// SetAside yields the jobs of a kind that are set aside.
+func (t Jobs) SetAside(kind string) iter.Seq2[Job, error] {
+	prefix := key(queueAside).str(kind)
+	return t.scan("queue", prefix, prefix.next())
+}
+
+// Upcoming returns the jobs in the order of their next run, of one kind or, if kind is empty, of
+// all.
+func (t Jobs) Upcoming(kind string, q Query) (Page[Job], error) {
+	if kind != "" {
+		return t.page("kind", key(nil).str(kind), q, false)
+	}
+	return t.merged(q)
+}

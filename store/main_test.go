@@ -1,0 +1,56 @@
+package store
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"testing"
+)
+
+// long asks for the forms of the tests that take minutes.
+var long = flag.Bool("long", false, "run the long forms of the tests")
+
+// The test binary is also the child that verifies files, and the one that is killed.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case "verify":
+			exit(VerifyMain(os.Stdout, os.Args[2:]))
+		case "flip":
+			exit(flipBits(os.Args[2:]))
+		case "write":
+			exit(writeUntilKilled(os.Args[2:]))
+		}
+	}
+	os.Exit(m.Run())
+}
+
+func exit(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+func verifier() Verifier { return Verifier{os.Args[0], "verify"} }
+
+// need skips the test where something is missing that the machine may lack, unless nothing may be
+// skipped.
+func need(t *testing.T, ok bool, what string) {
+	t.Helper()
+	if ok {
+		return
+	}
+	if os.Getenv("BELFRY_NO_SKIP") != "" {
+		t.Fatal("missing: " + what)
+	}
+	t.Skip("missing: " + what)
+}
+
+func needProgram(t *testing.T, name string) {
+	t.Helper()
+	_, err := exec.LookPath(name)
+	need(t, err == nil, "the program "+name)
+}

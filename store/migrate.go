@@ -1,0 +1,153 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+
+	"go.etcd.io/bbolt"
+)
+
+const (
+	metaBucket = "meta"
+	versionKey = "schema"
+)
+
+// migration brings a file from one schema version to the next. It sees the buckets as they are and
+// returns the names of the tables whose indexes must be built anew.
+type migration func(*bbolt.Tx) (reindex []string, err error)
+
+// migrations are the steps from the first schema on. A file's version is the number of steps that
+// it has behind it, so steps are only ever added, at the end.
+func migrations() []migration {
+	return []migration{
+		func(*bbolt.Tx) ([]string, error) { return nil, nil },                  // 1: the first release
+		func(*bbolt.Tx) ([]string, error) { return []string{"contents"}, nil }, // 2: an index by time
+	}
+}
+
+func version(tx *bbolt.Tx) (int, error) {
+	meta := tx.Bucket([]byte(metaBucket))
+	if meta == nil {
+		return 0, errors.New("is not a Belfry file")
+	}
+	data := meta.Get([]byte(versionKey))
+	if len(data) != 8 {
+		return 0, errors.New("has no schema version")
+	}
+	return int(binary.BigEndian.Uint64(data)), nil
+}
+
+func setVersion(tx *bbolt.Tx, v int) error {
+	return tx.Bucket([]byte(metaBucket)).Put([]byte(versionKey), binary.BigEndian.AppendUint64(nil, uint64(v)))
+}
+
+// migrate brings the file up to date in one transaction, after copying it.
+func (db *DB) migrate() error {
+	if db.opts.anyVersion {
+		return nil
+	}
+	var have int
+	err := db.bolt.View(func(tx *bbolt.Tx) (err error) {
+		have, err = version(tx)
+		return err
+	})
+	switch want := len(db.migrations); {
+	case err != nil:
+		return fmt.Errorf("%s %w", db.path, err)
+	case have > want:
+		return fmt.Errorf("%s was %w of Belfry (schema %d, this one knows %d): install that version again, or restore the copy from before",
+			db.path, ErrNewer, have, want)
+	case have == want:
+		return nil
+	case db.opts.ReadOnly:
+		return fmt.Errorf("%s is from an older version of Belfry (schema %d of %d): start belfry once to bring it up to date",
+			db.path, have, want)
+	}
+	copied := fmt.Sprintf("%s.schema%d", db.path, have)
+	if !db.opts.isCopy {
+		if err := db.copyTo(copied); err != nil {
+			return fmt.Errorf("copy %s before migrating it: %w", db.path, err)
+		}
+	}
+	db.clean = false
+	db.guard.before()
+	err = db.bolt.Update(func(btx *bbolt.Tx) error { return db.upgrade(btx, have) })
+	if err != nil {
+		return fmt.Errorf("migrate %s (unchanged; there is a copy at %s): %w", db.path, copied, err)
+	}
+	return nil
+}
+
+func (db *DB) upgrade(btx *bbolt.Tx, have int) error {
+	stale := make(map[string]bool)
+	for i, step := range db.migrations[have:] {
+		names, err := step(btx)
+		if err != nil {
+			return fmt.Errorf("step %d: %w", have+i+1, err)
+		}
+		for _, name := range names {
+			stale[name] = true
+		}
+	}
+	if err := db.ensureBuckets(btx); err != nil {
+		return err
+	}
+	tx := db.newTx(btx)
+	for _, t := range db.schema.all {
+		if !stale[t.tableName()] {
+			continue
+		}
+		if err := t.rebuild(tx); err != nil {
+			return fmt.Errorf("indexes of %s: %w", t.tableName(), err)
+		}
+	}
+	return setVersion(btx, len(db.migrations))
+}
+
+// rebuild builds the indexes of the table from its rows.
+func (d *def[T]) rebuild(tx *Tx) error {
+	t := Table[T]{d, tx}
+	for i := range d.indexes {
+		name := []byte(t.indexName(i))
+		if err := tx.bolt.DeleteBucket(name); err != nil {
+			return err
+		}
+		bucket, err := tx.bolt.CreateBucket(name)
+		if err != nil {
+			return err
+		}
+		tx.buckets[d.bucket+1+i] = bucket
+	}
+	for row, err := range t.All() {
+		if isCorrupt(err) {
+			continue // Verify tells; the others must come over
+		}
+		if err != nil {
+			return err
+		}
+		if err := t.reindex(*d.id(&row), nil, t.keys(&row)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyTo writes the file as the last commit left it to another path, where it appears whole or not
+// at all.
+func (db *DB) copyTo(path string) error {
+	temporary := path + ".new"
+	f, err := os.OpenFile(temporary, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	err = db.bolt.View(func(tx *bbolt.Tx) error {
+		_, err := tx.WriteTo(f)
+		return err
+	})
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return errors.Join(err, os.Remove(temporary))
+	}
+	return rename(temporary, path)
+}

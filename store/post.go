@@ -1,0 +1,127 @@
+package store
+
+import (
+	"fmt"
+	"iter"
+	"time"
+)
+
+// Post is a content that goes to a platform at a time.
+type Post struct {
+	ID         uint64  `json:"id"`
+	ContentID  uint64  `json:"content_id,omitempty"` // 0 for a post that was made from a text directly
+	Platform   string  `json:"platform"`
+	IdentityID uint64  `json:"identity_id"`
+	Target     string  `json:"target"`
+	Text       string  `json:"text"`
+	Format     string  `json:"format"`
+	Media      []Media `json:"media,omitempty"`
+
+	Silent        bool `json:"silent,omitempty"`
+	NoLinkPreview bool `json:"no_link_preview,omitempty"`
+
+	ScheduledTime time.Time `json:"scheduled_time"`
+	Lateness      Lateness  `json:"lateness,omitzero"`
+	// Key makes the call to the network repeatable: chosen when the post is made, used by each attempt.
+	Key int64 `json:"key"`
+
+	Status   PostStatus `json:"status"`
+	Reason   Reason     `json:"reason,omitzero"`    // why it has that status, or why it waits
+	Attempts int        `json:"attempts,omitempty"` // calls to the network that were begun
+	Failures int        `json:"failures,omitempty"` // those of them that failed and count against the limit
+	// Unsettled says that a call was begun of which nobody knows whether it had its effect.
+	Unsettled   bool      `json:"unsettled,omitempty"`
+	MessageIDs  []int64   `json:"message_ids,omitempty"`
+	Link        string    `json:"link,omitempty"`
+	PublishedAt time.Time `json:"published_at,omitzero"`
+	CreatedAt   time.Time `json:"created_at"`
+	UpdatedAt   time.Time `json:"updated_at"`
+}
+
+// PostStatus says how far a post has come.
+type PostStatus string
+
+// The statuses of a post.
+const (
+	PostScheduled  PostStatus = "scheduled"
+	PostPublishing PostStatus = "publishing" // an attempt is under way or will be made again
+	PostPublished  PostStatus = "published"
+	PostFailed     PostStatus = "failed"
+	PostUnknown    PostStatus = "unknown" // nobody knows whether it went out
+	PostCancelled  PostStatus = "cancelled"
+	PostSkipped    PostStatus = "skipped" // its time passed, and it was not to be sent late
+)
+
+// PostStatuses are all statuses, in the order in which a post may pass through them.
+func PostStatuses() []PostStatus {
+	return []PostStatus{PostScheduled, PostPublishing, PostPublished, PostFailed, PostUnknown, PostCancelled, PostSkipped}
+}
+
+// Final reports whether the post will not change by itself any more.
+func (s PostStatus) Final() bool { return s != PostScheduled && s != PostPublishing }
+
+// JobName is the name of the post's job.
+func (p Post) JobName() string { return fmt.Sprintf("post_%d", p.ID) }
+
+// Posts is the table of posts.
+type Posts struct{ Table[Post] }
+
+func postTable() def[Post] {
+	return def[Post]{
+		name:  "posts",
+		id:    func(p *Post) *uint64 { return &p.ID },
+		valid: (*Post).validate,
+		indexes: []Index[Post]{
+			{Name: "status", Key: func(p *Post) []byte { return key(nil).str(string(p.Status)).time(p.ScheduledTime) }},
+			{Name: "time", Key: func(p *Post) []byte { return key(nil).time(p.ScheduledTime) }},
+			{Name: "pending", Key: func(p *Post) []byte {
+				if p.Status.Final() {
+					return nil
+				}
+				return key(nil).uint(p.IdentityID).time(p.ScheduledTime)
+			}},
+		},
+	}
+}
+
+func (p *Post) validate() error {
+	for _, s := range PostStatuses() {
+		if p.Status == s {
+			return nil
+		}
+	}
+	return fmt.Errorf("post %d: no status is called %q", p.ID, p.Status)
+}
+
+// ByTime returns posts by the time that they are scheduled for, the latest first; with a status,
+// those that have it.
+func (t Posts) ByTime(status PostStatus, q Query) (Page[Post], error) {
+	if status == "" {
+		return t.page("time", nil, q, true)
+	}
+	return t.page("status", key(nil).str(string(status)), q, true)
+}
+
+// Coming returns the posts that have a status by the time that they are scheduled for, the earliest
+// first.
+func (t Posts) Coming(status PostStatus, q Query) (Page[Post], error) {
+	return t.page("status", key(nil).str(string(status)), q, false)
+}
+
+// Pending yields the posts of an identity that have not ended, the earliest first.
+func (t Posts) Pending(identityID uint64) iter.Seq2[Post, error] {
+	prefix := key(nil).uint(identityID)
+	return t.scan("pending", prefix, prefix.next())
+}
+
+// Count returns how many posts have a status, and counts no further than limit.
+func (t Posts) Count(status PostStatus, limit int) (n int) {
+	prefix := key(nil).str(string(status))
+	for range t.entries("status", prefix, prefix.next()) {
+		if n == limit {
+			break
+		}
+		n++
+	}
+	return n
+}

@@ -1,0 +1,244 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"iter"
+)
+
+// def declares a table: what its rows are called, where their id is, when they are valid, and by
+// which keys they are found.
+type def[T any] struct {
+	name    string
+	id      func(*T) *uint64
+	valid   func(*T) error // nil: any row is valid
+	indexes []Index[T]
+
+	number int // position in the schema
+	bucket int // number of the bucket with the rows; the indexes follow
+}
+
+// Index declares a way to find rows of type T in the order of a key.
+type Index[T any] struct {
+	Name   string
+	Unique bool
+	// Key returns the key of a row, or nil for a row that is not in the index. It must be a
+	// function of the row alone, and share no memory with it.
+	Key func(*T) []byte
+}
+
+// Table is the rows of one type in a transaction.
+type Table[T any] struct {
+	def *def[T]
+	tx  *Tx
+}
+
+// Get returns the row with the given id. Its error wraps [ErrNotFound] for a row that does not
+// exist and is a [*CorruptError] for one that is damaged.
+func (t Table[T]) Get(id uint64) (row T, err error) {
+	data := t.tx.bucket(t.def.bucket, t.def.name).Get(rowKey(id))
+	if data == nil {
+		return row, fmt.Errorf("%s %d: %w", t.def.name, id, ErrNotFound)
+	}
+	return t.decode(id, data)
+}
+
+func (t Table[T]) decode(id uint64, data []byte) (row T, err error) {
+	if err := decodeRow(id, data, &row); err != nil {
+		return row, &CorruptError{Table: t.def.name, ID: id, Err: err}
+	}
+	*t.def.id(&row) = id
+	if t.tx.bolt.Writable() {
+		t.tx.keep(t.def.number, id, t.keys(&row))
+	}
+	return row, nil
+}
+
+// keys returns the keys of a row in the table's indexes, nil where it is in none.
+func (t Table[T]) keys(row *T) []key {
+	keys := make([]key, len(t.def.indexes))
+	for i := range keys {
+		keys[i] = t.def.indexes[i].Key(row)
+	}
+	return keys
+}
+
+// oldKeys returns the keys that a row has in the file. A row that is written was most often read
+// before in the same transaction, and is not decoded once more.
+func (t Table[T]) oldKeys(id uint64) ([]key, error) {
+	if keys, ok := t.tx.kept[keptRow{t.def.number, id}]; ok {
+		return keys, nil
+	}
+	row, err := t.Get(id)
+	if err != nil {
+		return nil, err
+	}
+	return t.keys(&row), nil
+}
+
+// Put writes the row. One with id 0 is new and is given its id; any other must exist. The error
+// wraps [ErrNotFound], or [ErrExists] where another row has the same unique key, or is a
+// [*FieldError]; the transaction can go on after it.
+func (t Table[T]) Put(row *T) error {
+	if t.def.valid != nil {
+		if err := t.def.valid(row); err != nil {
+			return err
+		}
+	}
+	rows, id := t.tx.bucket(t.def.bucket, t.def.name), t.def.id(row)
+	var from []key
+	if *id != 0 {
+		var err error
+		if from, err = t.oldKeys(*id); err != nil {
+			return fmt.Errorf("put: %w", err)
+		}
+	}
+	to := t.keys(row)
+	if err := t.unique(*id, to); err != nil {
+		return err
+	}
+	t.wrote()
+	if *id == 0 {
+		next, err := rows.NextSequence()
+		if err != nil {
+			return fmt.Errorf("%s: next id: %w", t.def.name, err)
+		}
+		*id = next
+		t.tx.assigned = append(t.tx.assigned, id)
+	}
+	data, err := encodeRow(*id, row)
+	if err != nil {
+		return fmt.Errorf("%s %d: %w", t.def.name, *id, err)
+	}
+	if err := rows.Put(rowKey(*id), data); err != nil {
+		return fmt.Errorf("%s %d: %w", t.def.name, *id, err)
+	}
+	return t.reindex(*id, from, to)
+}
+
+// Delete removes the row. The error wraps [ErrNotFound] if there is none.
+func (t Table[T]) Delete(id uint64) error {
+	from, err := t.oldKeys(id)
+	if err != nil {
+		return fmt.Errorf("delete: %w", err)
+	}
+	t.wrote()
+	if err := t.tx.bucket(t.def.bucket, t.def.name).Delete(rowKey(id)); err != nil {
+		return fmt.Errorf("%s %d: %w", t.def.name, id, err)
+	}
+	return t.reindex(id, from, nil)
+}
+
+// wrote marks the table as changed.
+func (t Table[T]) wrote() {
+	t.tx.writes++
+	t.tx.touched |= 1 << t.def.number
+}
+
+// unique checks that no other row has one of the unique keys.
+func (t Table[T]) unique(id uint64, keys []key) error {
+	for i := range t.def.indexes {
+		index := &t.def.indexes[i]
+		if !index.Unique {
+			continue
+		}
+		k := keys[i]
+		if k == nil {
+			continue
+		}
+		entry, _ := t.index(i).Cursor().Seek(k)
+		if bytes.HasPrefix(entry, k) && entryID(entry) != id {
+			return fmt.Errorf("%s with this %s: %w", t.def.name, index.Name, ErrExists)
+		}
+	}
+	return nil
+}
+
+// reindex moves the row's index entries from its old keys to the new ones; nil stands for the keys of
+// a row that is not there.
+func (t Table[T]) reindex(id uint64, old, now []key) error {
+	for i := range t.def.indexes {
+		var from, to key
+		if old != nil {
+			from = old[i]
+		}
+		if now != nil {
+			to = now[i]
+		}
+		if bytes.Equal(from, to) {
+			continue
+		}
+		if from != nil {
+			if err := t.index(i).Delete(from.uint(id)); err != nil {
+				return fmt.Errorf("%s: %w", t.indexName(i), err)
+			}
+		}
+		if to != nil {
+			if err := t.index(i).Put(to.uint(id), nil); err != nil {
+				return fmt.Errorf("%s: %w", t.indexName(i), err)
+			}
+		}
+	}
+	if now != nil {
+		t.tx.keep(t.def.number, id, now)
+	} else {
+		delete(t.tx.kept, keptRow{t.def.number, id})
+	}
+	return nil
+}
+
+// All yields the rows in the order of their ids. A damaged row is yielded as its error, and those
+// after it follow. One whose id is damaged is left out, and [DB.Verify] tells. The table may be changed while it is walked.
+func (t Table[T]) All() iter.Seq2[T, error] { return t.From(1) }
+
+// From is [Table.All] for the rows whose id is at least id.
+func (t Table[T]) From(id uint64) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		cursor := t.tx.bucket(t.def.bucket, t.def.name).Cursor()
+		for k, data := cursor.Seek(rowKey(id)); k != nil; {
+			if len(k) != idSize { // damaged
+				k, data = cursor.Next()
+				continue
+			}
+			id, writes := binary.BigEndian.Uint64(k), t.tx.writes
+			if !yield(t.decode(id, data)) {
+				return
+			}
+			if t.tx.writes == writes {
+				k, data = cursor.Next()
+			} else { // a cursor does not survive changes
+				cursor = t.tx.bucket(t.def.bucket, t.def.name).Cursor()
+				k, data = cursor.Seek(rowKey(id + 1))
+			}
+		}
+	}
+}
+
+// Newest yields the rows in the descending order of their ids, beginning below id; 0 means at the
+// end. The table must not be changed meanwhile.
+func (t Table[T]) Newest(below uint64) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		cursor := t.tx.bucket(t.def.bucket, t.def.name).Cursor()
+		var k, data []byte
+		if below == 0 {
+			k, data = cursor.Last()
+		} else if k, _ = cursor.Seek(rowKey(below)); k == nil {
+			k, data = cursor.Last()
+		} else {
+			k, data = cursor.Prev()
+		}
+		for ; k != nil; k, data = cursor.Prev() {
+			if len(k) == idSize && !yield(t.decode(binary.BigEndian.Uint64(k), data)) {
+				return
+			}
+		}
+	}
+}
+
+// isCorrupt reports whether err says that a row is damaged.
+func isCorrupt(err error) bool {
+	_, ok := errors.AsType[*CorruptError](err)
+	return ok
+}

@@ -1,0 +1,196 @@
+package store
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+
+	"go.etcd.io/bbolt"
+)
+
+// Problem is something in the file that is not as it must be.
+type Problem struct {
+	Table   string `json:"table"`
+	ID      uint64 `json:"id,omitempty"` // of the row; 0 if it is about no single one
+	Problem string `json:"problem"`
+}
+
+func (p Problem) String() string {
+	if p.ID == 0 {
+		return p.Table + ": " + p.Problem
+	}
+	return fmt.Sprintf("%s %d: %s", p.Table, p.ID, p.Problem)
+}
+
+// Verify reads the whole file and returns what is wrong with it: pages that bbolt finds fault with,
+// rows that are damaged, and indexes that do not say exactly what the rows say. It works on the
+// file as one commit left it. With a [Verifier], it is a copy that is verified, while others go on.
+func (db *DB) Verify() ([]Problem, error) {
+	if len(db.opts.Verifier) == 0 || db.opts.ReadOnly {
+		return db.verify(false)
+	}
+	temporary := db.path + ".verify"
+	if err := db.snapshot(temporary); err != nil {
+		return nil, fmt.Errorf("verify %s: %w", db.path, err)
+	}
+	problems, err := db.opts.Verifier.Verify(context.Background(), temporary)
+	return problems, errors.Join(err, os.Remove(temporary))
+}
+
+// verify works in this process. While bbolt looks at its pages, updates wait, because it compares
+// them with what is free now.
+func (db *DB) verify(pagesOnly bool) (problems []Problem, err error) {
+	db.turn <- struct{}{}
+	release := sync.OnceFunc(func() { <-db.turn })
+	defer release()
+	err = db.View(func(tx *Tx) error {
+		report := func(p Problem) { problems = append(problems, p) }
+		tx.pages(report)
+		release()
+		if pagesOnly || len(problems) > 0 { // what bad pages hold is not worth telling
+			return nil
+		}
+		for _, t := range db.schema.all {
+			t.verify(tx, report)
+		}
+		return nil
+	})
+	return problems, err
+}
+
+// snapshot writes the file as the last commit left it to another path.
+func (db *DB) snapshot(path string) error {
+	db.handle.RLock()
+	defer db.handle.RUnlock()
+	if err := db.usable(); err != nil {
+		return err
+	}
+	return db.copyTo(path)
+}
+
+// pages reports what bbolt's own check finds. Nobody else may write meanwhile. Where pages lead in
+// circles there is no end to it: then the check is left standing.
+func (tx *Tx) pages(report func(Problem)) {
+	n := 0
+	for err := range tx.bolt.Check(bbolt.WithKVStringer(shownKeys{})) {
+		report(Problem{Table: pagesTable, Problem: err.Error()})
+		if n++; n == maxProblems {
+			return
+		}
+	}
+}
+
+// verify proves each index against the rows: each row's entries are there, and there are no more
+// entries than that. So nothing has to be remembered, however large the table.
+func (d *def[T]) verify(tx *Tx, report func(Problem)) {
+	t := Table[T]{d, tx}
+	rows := tx.bucket(d.bucket, d.name)
+	want := make([]int, len(d.indexes))
+	cursor := rows.Cursor()
+	for k, data := cursor.First(); k != nil; k, data = cursor.Next() {
+		if len(k) != idSize {
+			report(Problem{Table: d.name, Problem: fmt.Sprintf("row key %s is not an id", shown(k))})
+			continue
+		}
+		id := binary.BigEndian.Uint64(k)
+		if id > rows.Sequence() {
+			report(Problem{Table: d.name, ID: id, Problem: "has an id that was never given out"})
+		}
+		row, err := t.decode(id, data)
+		if err != nil {
+			report(Problem{Table: d.name, ID: id, Problem: err.Error()})
+			continue
+		}
+		for i := range d.indexes {
+			if entry := key(d.indexes[i].Key(&row)); entry != nil {
+				want[i]++
+				if found, _ := t.index(i).Cursor().Seek(entry.uint(id)); string(found) != string(entry.uint(id)) {
+					report(Problem{Table: d.name, ID: id, Problem: "is missing from index " + d.indexes[i].Name})
+				}
+			}
+		}
+	}
+	for i := range d.indexes {
+		t.verifyCount(i, want[i], report)
+	}
+}
+
+func (t Table[T]) verifyCount(i, want int, report func(Problem)) {
+	n := 0
+	cursor := t.index(i).Cursor()
+	var last []byte
+	for k, _ := cursor.First(); k != nil; k, _ = cursor.Next() {
+		n++
+		if len(k) < idSize {
+			report(Problem{Table: t.def.name, Problem: fmt.Sprintf("index %s has the entry %s", t.def.indexes[i].Name, shown(k))})
+			continue
+		}
+		if t.def.indexes[i].Unique && last != nil && string(entryKey(k)) == string(last) {
+			report(Problem{Table: t.def.name, ID: entryID(k), Problem: "shares its unique " + t.def.indexes[i].Name})
+		}
+		last = entryKey(k)
+	}
+	if n != want {
+		report(Problem{Table: t.def.name, Problem: fmt.Sprintf("index %s has %d entries, the rows ask for %d",
+			t.def.indexes[i].Name, n, want)})
+		t.verifyEntries(i, report)
+	}
+}
+
+// verifyEntries names the rows that an index has and the table has not.
+func (t Table[T]) verifyEntries(i int, report func(Problem)) {
+	cursor := t.index(i).Cursor()
+	for k, _ := cursor.First(); k != nil; k, _ = cursor.Next() {
+		if len(k) < idSize {
+			continue
+		}
+		id := entryID(k)
+		row, err := t.Get(id)
+		switch {
+		case errors.Is(err, ErrNotFound):
+			report(Problem{Table: t.def.name, ID: id, Problem: "is gone, but in index " + t.def.indexes[i].Name})
+		case err == nil && string(t.def.indexes[i].Key(&row)) != string(entryKey(k)):
+			report(Problem{Table: t.def.name, ID: id, Problem: "is in index " + t.def.indexes[i].Name + " under a key that it has not"})
+		}
+	}
+}
+
+// shown is a key for people: a damaged one can be as long as the file.
+func shown(key []byte) string {
+	if len(key) > 32 {
+		return fmt.Sprintf("%x… (%d bytes)", key[:32], len(key))
+	}
+	return fmt.Sprintf("%x", key)
+}
+
+// shownKeys is how bbolt is to show keys.
+type shownKeys struct{}
+
+func (shownKeys) KeyToString(key []byte) string     { return shown(key) }
+func (shownKeys) ValueToString(value []byte) string { return shown(value) }
+
+// Backup writes a copy of the file as the last commit left it. The copy is verified before it
+// appears at path, which must not exist yet.
+func (db *DB) Backup(path string) error {
+	if _, err := os.Lstat(path); err == nil {
+		return &FieldError{Field: "file", Problem: "exists: " + path, Cure: "choose another name, or remove it"}
+	}
+	temporary := path + ".unverified"
+	if err := db.snapshot(temporary); err != nil {
+		return fmt.Errorf("back up to %s: %w", path, err)
+	}
+	problems, err := db.opts.Verifier.Verify(context.Background(), temporary)
+	if err == nil && len(problems) > 0 {
+		err = fmt.Errorf("%d problems, the first: %s", len(problems), problems[0])
+	}
+	if err != nil {
+		return fmt.Errorf("back up to %s: the copy is bad and was left at %s: %w", path, temporary, err)
+	}
+	if err := rename(temporary, path); err != nil {
+		return fmt.Errorf("back up to %s: %w", path, err)
+	}
+	return nil
+}
