@@ -1,0 +1,255 @@
+package scheduler
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"belfry/store"
+)
+
+const (
+	// maxClaims bounds the jobs that one transaction claims.
+	maxClaims = 1024
+	// overlapRetry is when a job is looked at again whose written-off run has not returned.
+	overlapRetry = time.Minute
+)
+
+// run is a claimed job on its way through its worker.
+type run struct {
+	job      store.Job // as it was claimed
+	bytes    []byte    // what the file holds of it since
+	kind     Kind
+	deadline *time.Timer // writes the run off
+	settled  bool        // it has ended or was written off; guarded by Scheduler.mu
+}
+
+// claims is what one transaction takes up. If the transaction is run again, it starts with new
+// ones.
+type claims struct {
+	runs    []*run
+	handled int              // jobs that were looked at
+	limit   int              // how many may be
+	refused map[uint64]error // jobs that cannot be handled: they are set aside
+	lane    string           // the last one that was served
+	certain bool             // no job is left that the store holds as running and nobody runs
+}
+
+// claimDue marks the jobs that are due as running, as far as their lanes have room, and returns
+// them when that is on the disk. Jobs that cannot be run are dealt with in the same transaction.
+func (s *Scheduler) claimDue() []*run {
+	s.watchClock() // before anything is taken for due
+	if s.clock.settling() > 0 || s.failing() > 0 {
+		return nil
+	}
+	if more, err := s.moveWaits(); err != nil || more {
+		s.noteOutcome(err)
+		return nil
+	}
+	if s.isIdle() {
+		return nil
+	}
+	if s.inDoubt() {
+		// Nobody may be between the commit of a claim and the list of runs under way.
+		s.handing.Lock()
+		defer s.handing.Unlock()
+	}
+	var c claims
+	err := s.isolate(func(limit int, refused map[uint64]error) error {
+		return s.update(func(tx *store.Tx) error {
+			c = claims{limit: limit, refused: refused}
+			return s.claim(tx, &c)
+		})
+	})
+	s.noteOutcome(err)
+	if err != nil {
+		return nil // what was claimed all the same is in doubt, and is taken back
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c.lane != "" {
+		s.lastLane = c.lane
+	}
+	if c.certain {
+		s.doubt = false
+	}
+	if s.inVain++; c.handled > 0 {
+		s.inVain = 0
+	}
+	return c.runs
+}
+
+// claim goes through the lanes that have something due, beginning behind the one that was served
+// last, and gives each of them a share: neither a long backlog nor a name early in the alphabet
+// makes the others wait.
+func (s *Scheduler) claim(tx *store.Tx, c *claims) error {
+	if err := s.takeBack(tx, c); err != nil {
+		return err
+	}
+	if paused, err := s.readPause(tx); err != nil || paused {
+		return err
+	}
+	now := tx.Now()
+	var lanes []string
+	for lane, due := range tx.Jobs.Lanes() {
+		if !due.After(now) && s.free(lane) > 0 {
+			lanes = append(lanes, lane)
+		}
+	}
+	first, found := slices.BinarySearch(lanes, s.servedLast())
+	if found {
+		first++
+	}
+	share := max(1, c.limit/max(1, len(lanes)))
+	for i := range lanes {
+		if c.handled >= c.limit {
+			break
+		}
+		lane := lanes[(first+i)%len(lanes)]
+		held, err := isHeld(tx, lane)
+		if err != nil {
+			return err
+		}
+		if held {
+			continue
+		}
+		if err := s.claimLane(tx, lane, min(s.free(lane), share), c); err != nil {
+			return err
+		}
+		c.lane = lane
+	}
+	return s.noteSeen(tx, len(c.runs) > 0)
+}
+
+// isIdle reports whether the loop has only woken up to look at the clock.
+func (s *Scheduler) isIdle() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.idle
+}
+
+func (s *Scheduler) servedLast() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lastLane
+}
+
+func isHeld(tx *store.Tx, lane string) (bool, error) {
+	hold, err := tx.Holds.ByLane(lane)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return false, fmt.Errorf("hold of lane %s: %w", lane, err)
+	}
+	return hold.Until.After(tx.Now()), nil
+}
+
+// claimLane claims up to n jobs of a lane.
+func (s *Scheduler) claimLane(tx *store.Tx, lane string, n int, c *claims) error {
+	n = min(n, c.limit-c.handled)
+	if n <= 0 {
+		return nil
+	}
+	var due []uint64 // all of them before anything is written
+	for id, at := range tx.Jobs.Queue(lane) {
+		if len(due) == n || at.After(tx.Now()) {
+			break
+		}
+		if !s.passedOver(id) {
+			due = append(due, id)
+		}
+	}
+	for _, id := range due {
+		if err := s.claimJob(tx, lane, id, c); err != nil {
+			return &jobError{id: id, at: c.handled, err: err}
+		}
+		c.handled++
+	}
+	return nil
+}
+
+func (s *Scheduler) claimJob(tx *store.Tx, lane string, id uint64, c *claims) error {
+	job, err := tx.Jobs.Get(id)
+	if isDamaged(err) {
+		s.passOver(id, err)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if job.State != store.JobWaiting || job.Lane != lane || job.Due.After(tx.Now()) {
+		return nil // the end of another job has changed it in this transaction
+	}
+	if bad := c.refused[id]; bad != nil {
+		return setAside(tx, &job, store.Reason{Code: store.ReasonError, Detail: firstLine(bad)})
+	}
+	ready, err := s.prepare(tx, &job)
+	if err != nil || !ready {
+		return err
+	}
+	kind := s.cfg.Kinds[job.Kind]
+	if job.Timeout > 0 {
+		kind.Timeout = job.Timeout
+	}
+	job.State, job.Started = store.JobRunning, tx.Now()
+	job.LeaseEnd = tx.Now().Add(kind.Timeout + writeOffAfter)
+	job.Attempt++
+	job.Reason = store.Reason{}
+	if err := tx.Jobs.Put(&job); err != nil {
+		return err
+	}
+	c.runs = append(c.runs, &run{job: job, bytes: tx.Jobs.Bytes(id), kind: kind})
+	return nil
+}
+
+// prepare decides whether a due job is to be run now. If not, it has written why.
+func (s *Scheduler) prepare(tx *store.Tx, job *store.Job) (ready bool, err error) {
+	if _, known := s.cfg.Kinds[job.Kind]; !known {
+		return false, setAside(tx, job, store.Reason{Code: store.ReasonUnknownKind, Detail: job.Kind})
+	}
+	if err := Validate(job.Trigger); err != nil {
+		return false, setAside(tx, job, store.Reason{Code: store.ReasonBadTrigger, Detail: err.Error()})
+	}
+	if s.isAbandoned(job.Name) { // put off, not dropped: its lateness is decided when it begins
+		job.Due = tx.Now().Add(overlapRetry)
+		job.Reason = store.Reason{Code: store.ReasonOverlap, Until: job.Due}
+		return false, tx.Jobs.Put(job)
+	}
+	switch {
+	case job.Requested && job.Attempt == 0: // if it is late anyway, it stands for what was missed too
+		job.Missed, err = missed(job.Trigger, job.Name, job.Occurrence, tx.Now())
+		return err == nil, err
+	case job.Requested || job.Attempt > 0:
+		return true, nil // it is tried again: lateness was decided before
+	case !job.Due.Equal(job.Occurrence) && job.Reason.Code != store.ReasonOverlap:
+		return true, nil // it asked to be called again: likewise
+	}
+	return s.decideLateness(tx, job)
+}
+
+func (s *Scheduler) isAbandoned(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.abandoned[name]
+}
+
+// setAside takes a job out of the schedule until somebody, or another version, can deal with it.
+func setAside(tx *store.Tx, job *store.Job, why store.Reason) error {
+	if err := record(tx, *job, store.ResultSkipped, why); err != nil {
+		return err
+	}
+	return shelve(tx, job, why)
+}
+
+func shelve(tx *store.Tx, job *store.Job, why store.Reason) error {
+	job.State, job.Reason = store.JobSetAside, why
+	job.Started, job.LeaseEnd, job.Requested, job.Paused = time.Time{}, time.Time{}, false, false
+	return tx.Jobs.Put(job)
+}
+
+// record adds to the history a run of the job that did not take place.
+func record(tx *store.Tx, job store.Job, result store.Result, why store.Reason) error {
+	return tx.Runs.Add(&store.Run{
+		Job: job.Name, Kind: job.Kind, Lane: job.Lane, Occurrence: job.Occurrence, Ended: tx.Now(),
+		Attempt: job.Attempt, Result: result, Reason: why, Missed: job.Missed,
+	})
+}

@@ -1,0 +1,202 @@
+package scheduler
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"belfry/store"
+)
+
+// movePage is how many jobs one transaction moves after a step of the clock.
+const movePage = 1000
+
+// The settings in which the scheduler keeps what it knows about time and about itself.
+const (
+	settingPaused = store.Paused // not empty: nothing is started; the value says why
+	settingSeen   = "clock_seen" // the last moment that the file has seen
+	settingMove   = "clock_move" // a move that is not complete
+)
+
+// move is the work that a step of the clock makes: what waits for elapsed time is moved by it. It
+// goes through the jobs page by page, and is kept in the file with each page.
+type move struct {
+	Step time.Duration `json:"step"`
+	Next uint64        `json:"next"` // the first job that was not looked at
+	Last uint64        `json:"last"` // the last job that there was
+}
+
+// moveWaits does a page of what a step of the clock has made necessary, and reports whether there
+// is more. Nothing is claimed before all is done.
+func (s *Scheduler) moveWaits() (more bool, err error) {
+	s.mu.Lock()
+	moving, step := s.moving, s.unmoved
+	s.mu.Unlock()
+	if !moving {
+		return false, nil
+	}
+	begun := false
+	err = s.update(func(tx *store.Tx) error {
+		m, err := readMove(tx)
+		if err != nil {
+			return err
+		}
+		begun = false
+		if m.Next == 0 {
+			if step == 0 {
+				more = false
+				return nil
+			}
+			if m, err = beginMove(tx, step); err != nil {
+				return err
+			}
+			begun = true
+		}
+		if err := s.movePage(tx, &m); err != nil {
+			return err
+		}
+		more = m.Next != 0
+		return writeMove(tx, m)
+	})
+	if err != nil {
+		return true, fmt.Errorf("move what waits by a step of the clock: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if begun {
+		s.unmoved -= step
+	}
+	if more = more || s.unmoved.Abs() >= stepTolerance; !more {
+		s.moving, s.unmoved, s.planned = false, 0, nil
+	}
+	return more, nil
+}
+
+func readMove(tx *store.Tx) (m move, err error) {
+	text, err := tx.Settings.Value(settingMove)
+	if err != nil || text == "" {
+		return m, err
+	}
+	if err := json.Unmarshal([]byte(text), &m); err != nil {
+		return move{}, fmt.Errorf("setting %s: %w", settingMove, err)
+	}
+	return m, nil
+}
+
+func writeMove(tx *store.Tx, m move) error {
+	text := ""
+	if m.Next != 0 {
+		data, err := json.Marshal(m)
+		if err != nil {
+			return err
+		}
+		text = string(data)
+	}
+	return tx.Settings.Set(settingMove, text)
+}
+
+// beginMove moves the holds, which are few, and says what there is to do.
+func beginMove(tx *store.Tx, step time.Duration) (move, error) {
+	m := move{Step: step, Next: 1}
+	for hold, err := range tx.Holds.All() {
+		if isDamaged(err) {
+			continue
+		}
+		if err != nil {
+			return m, err
+		}
+		if hold.Until.After(tx.Now().Add(-max(0, step))) {
+			hold.Until = hold.Until.Add(step)
+			if err := tx.Holds.Put(&hold); err != nil {
+				return m, err
+			}
+		}
+	}
+	for job, err := range tx.Jobs.Newest(0) {
+		m.Last = job.ID
+		if corrupt, ok := errors.AsType[*store.CorruptError](err); ok {
+			m.Last = corrupt.ID
+		}
+		break
+	}
+	return m, nil
+}
+
+// movePage moves the next jobs. Next is 0 when all were moved.
+func (s *Scheduler) movePage(tx *store.Tx, m *move) error {
+	n := 0
+	for job, err := range tx.Jobs.From(m.Next) {
+		if corrupt, ok := errors.AsType[*store.CorruptError](err); ok {
+			job.ID = corrupt.ID
+		} else if err != nil {
+			return err
+		}
+		if job.ID > m.Last {
+			break
+		}
+		if n++; n > movePage {
+			m.Next = job.ID
+			return nil
+		}
+		if err != nil || s.isPlanned(job.ID) || !moveWait(tx.Now(), &job, m.Step) {
+			continue
+		}
+		if err := tx.Jobs.Put(&job); err != nil {
+			s.passOver(job.ID, err)
+		}
+	}
+	m.Next = 0
+	return nil
+}
+
+// notePlanned remembers while a move is under way that a job was planned by the clock as it is now.
+func (s *Scheduler) notePlanned(id uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.moving {
+		return
+	}
+	if s.planned == nil {
+		s.planned = make(map[uint64]bool)
+	}
+	s.planned[id] = true
+}
+
+func (s *Scheduler) isPlanned(id uint64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.planned[id]
+}
+
+// moveWait reports whether a step of the clock moves the job's next run, and moves it. Retries and
+// other waits keep their length. After a step back intervals go on from now. Times of day that have
+// come are not repeated, unless the step was so big that the time between cannot have been.
+func moveWait(now time.Time, job *store.Job, step time.Duration) bool {
+	if job.State != store.JobWaiting && job.State != store.JobPaused {
+		return false
+	}
+	if !job.Due.Equal(job.Occurrence) {
+		if !job.Due.After(now.Add(-max(0, step))) {
+			return false // it was due before the step
+		}
+		job.Due = job.Due.Add(step)
+		if !job.Reason.Until.IsZero() {
+			job.Reason.Until = job.Reason.Until.Add(step)
+		}
+		if job.Due.Before(now) {
+			job.Due = now
+		}
+		return true
+	}
+	calendar := job.Trigger.Every == 0
+	if step > 0 || job.Trigger.Once() || !job.Occurrence.After(now) || (calendar && -step <= bigStep) {
+		return false
+	}
+	next, err := Next(job.Trigger, job.Name, now)
+	if err != nil || !next.Before(job.Occurrence) {
+		return false // a trigger that cannot be read is dealt with when it is due
+	}
+	job.Occurrence, job.Due = next, next
+	return true
+}

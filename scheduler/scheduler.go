@@ -1,0 +1,245 @@
+// Package scheduler runs jobs at their times. A job is a row of the store; what it does is a
+// [Worker]'s.
+//
+// It promises that a run is begun only after its claim is on the disk, that what a run learned is
+// committed together with the job's next state, that a job never runs twice at once, that a lane
+// never has more runs than its limit, and that nothing which was due disappears without a record.
+// It does not promise that a run happens only once: a process that dies during a run begins it
+// again, with the same job and a higher attempt, so workers make their calls repeatable.
+//
+// The loop is go-quartz's over a queue of ours; everything that must survive is in the store.
+package scheduler
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/reugn/go-quartz/quartz"
+	"github.com/rs/zerolog"
+
+	"belfry/store"
+)
+
+// A Worker does the work of one kind of job. Run is called outside any transaction; it returns
+// when the work is done or ctx ends, which it does at the job's time limit and at the end of the
+// program. An error or a panic is recorded and the run is tried again as the [Kind] says.
+type Worker interface {
+	Run(ctx context.Context, job store.Job) (Outcome, error)
+}
+
+// An Ender is a Worker that is told when the scheduler ends a job on its own: because all attempts
+// were used, or because it was too late. It writes what that means for the job's subject, in the
+// transaction that ends the job.
+type Ender interface {
+	End(tx *store.Tx, job store.Job, why store.Reason) error
+}
+
+// Outcome is what a run that took its course leads to.
+type Outcome struct {
+	// Write is what the run learned. It is called in the transaction that ends the run, perhaps
+	// more than once, as [store.DB.Update] says. It may put, change and delete jobs, also its own.
+	Write func(*store.Tx) error
+	// Again is when the job is to be run again before the schedule goes on; zero means that this
+	// occurrence is done.
+	Again time.Time
+	// Reason says why Again, or what there is to know about the end.
+	Reason store.Reason
+	// Failed makes the history tell a failure, although the worker has dealt with it.
+	Failed bool
+	// Hold keeps all jobs of the job's lane from being started until then; zero holds nothing.
+	Hold time.Time
+}
+
+// Kind is how jobs of one kind are run.
+type Kind struct {
+	Worker  Worker
+	Timeout time.Duration // of one run; 0 means 5 minutes
+	Retry   Retry         // after errors, panics and time-outs
+}
+
+// Retry says how often and when a failed run is tried again.
+type Retry struct {
+	Attempts int           // runs in all; 0 means 3
+	Backoff  time.Duration // the pause after attempt n is n times this, ± Jitter; 0 means a minute
+	Jitter   float64       // 0.2 varies the pause by up to 20 % in both directions
+}
+
+// Config is the settings of a [Scheduler].
+type Config struct {
+	Kinds map[string]Kind
+	// LaneLimit returns how many jobs of a lane may run at once. Nil means one in each lane.
+	LaneLimit func(lane string) int
+	// Drain is how long runs may go on after the end has been asked for; 0 means 10 s.
+	Drain time.Duration
+	// Plausible is a time that the wall clock has surely passed. While the clock shows an earlier
+	// one, as a machine without a battery does after power-on, nothing is started.
+	Plausible time.Time
+	// Now is the wall clock; nil means time.Now.
+	Now func() time.Time
+	Log zerolog.Logger
+}
+
+const (
+	defaultTimeout  = 5 * time.Minute
+	defaultAttempts = 3
+	defaultBackoff  = time.Minute
+	defaultDrain    = 10 * time.Second
+
+	// writeOffAfter is how long a run may ignore the end of its context before its slot is given
+	// to others.
+	writeOffAfter = 10 * time.Second
+)
+
+// Scheduler starts the jobs of a store at their times. Make it with [New], then call Run once.
+type Scheduler struct {
+	db    *store.DB
+	cfg   Config
+	clock *clock
+	wake  func() // makes the loop look at the head of the queue again
+
+	// update is db.Update. Tests let it fail.
+	update func(fn func(*store.Tx) error) error
+
+	// handing is held for reading from before a transaction in which the end of a run claims the
+	// next one until that is in active; for writing while jobs are looked for that run nowhere. It
+	// comes before mu.
+	handing sync.RWMutex
+
+	mu        sync.Mutex
+	lanes     map[string]int       // slots in use
+	active    map[string]*run      // by job name
+	abandoned map[string]bool      // jobs whose last run was written off and has not returned
+	passed    map[uint64]time.Time // jobs that are not looked at before that
+	lastLane  string               // in which something was claimed
+	idle      bool                 // nothing is due before the next tick
+	inVain    int                  // claims in a row that found nothing, although something seemed due
+	started   time.Time
+	stopping  bool
+	paused    string    // why nothing is started
+	problem   error     // why the store cannot be used at the moment
+	retryAt   time.Time // when it is tried again; carries the monotonic reading
+	doubt     bool      // the store may hold jobs as running that nobody runs
+	seen      time.Time // what the file was last told of the time
+	moving    bool      // a step of the clock has not been dealt with
+	unmoved   time.Duration
+	planned   map[uint64]bool // jobs that need no move
+
+	runs   sync.WaitGroup
+	cancel context.CancelCauseFunc // ends the runs' context
+	ctx    context.Context         // of the runs
+}
+
+// New returns a scheduler for the jobs in db.
+func New(db *store.DB, cfg Config) *Scheduler {
+	if cfg.LaneLimit == nil {
+		cfg.LaneLimit = func(string) int { return 1 }
+	}
+	if cfg.Drain == 0 {
+		cfg.Drain = defaultDrain
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	for name, kind := range cfg.Kinds {
+		cfg.Kinds[name] = kind.withDefaults()
+	}
+	s := &Scheduler{
+		db: db, cfg: cfg,
+		clock:     newClock(cfg.Now, cfg.Plausible),
+		lanes:     make(map[string]int),
+		active:    make(map[string]*run),
+		abandoned: make(map[string]bool),
+		passed:    make(map[uint64]time.Time),
+		update:    db.Update,
+		wake:      func() {},
+	}
+	s.ctx, s.cancel = context.WithCancelCause(context.Background())
+	return s
+}
+
+func (k Kind) withDefaults() Kind {
+	if k.Timeout == 0 {
+		k.Timeout = defaultTimeout
+	}
+	if k.Retry.Attempts == 0 {
+		k.Retry.Attempts = defaultAttempts
+	}
+	if k.Retry.Backoff == 0 {
+		k.Retry.Backoff = defaultBackoff
+	}
+	return k
+}
+
+// errEnding is the cause with which the runs' context ends when the program does.
+var errEnding = fmt.Errorf("belfry is ending: %w", context.Canceled)
+
+// Run starts jobs until ctx ends, then lets the runs under way end within [Config.Drain] and
+// returns. It may be called once. A failure of the store does not end it; it goes on when the
+// store does.
+func (s *Scheduler) Run(ctx context.Context) error {
+	defer s.cancel(errEnding)
+	changed, unwatch := s.db.Watch("jobs", "holds", "settings")
+	defer unwatch()
+	if err := s.readState(); err != nil {
+		return fmt.Errorf("read the state of the schedule: %w", err)
+	}
+	if err := s.recover(); err != nil {
+		return fmt.Errorf("take up the jobs of the run before: %w", err)
+	}
+	loop, err := quartz.NewStdScheduler(
+		quartz.WithQueue(queue{s}, &sync.Mutex{}),
+		quartz.WithOutdatedThreshold(100*365*24*time.Hour), // lateness is decided when a job is claimed
+		quartz.WithBlockingExecution(),                     // executing is handing over, see [batch]
+	)
+	if err != nil {
+		return fmt.Errorf("start the loop: %w", err)
+	}
+	s.mu.Lock()
+	s.wake = loop.(*quartz.StdScheduler).Reset
+	s.started = s.cfg.Now()
+	s.mu.Unlock()
+
+	loop.Start(ctx)
+	for open := true; open; {
+		select {
+		case <-ctx.Done():
+			open = false
+		case _, open = <-changed:
+			s.wake()
+		}
+	}
+	s.mu.Lock()
+	s.stopping = true
+	s.mu.Unlock()
+	loop.Stop()
+	loop.Wait(context.Background())
+	s.drain()
+	return nil
+}
+
+// drain waits for the runs under way. What has not ended in time is told to, and what does not
+// obey is left: its claim is void at the next start.
+func (s *Scheduler) drain() {
+	done := make(chan struct{})
+	go func() {
+		s.runs.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return
+	case <-time.After(s.cfg.Drain):
+	}
+	s.cancel(errEnding)
+	select {
+	case <-done:
+	case <-time.After(time.Second):
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for name := range s.active {
+			s.cfg.Log.Warn().Str("job", name).Msg("run did not end in time; it is done again after the start")
+		}
+	}
+}

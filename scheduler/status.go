@@ -1,0 +1,93 @@
+package scheduler
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"time"
+
+	"belfry/store"
+)
+
+// Status is what a scheduler is doing.
+type Status struct {
+	Started   time.Time     // zero if it does not run
+	Running   []Running     // the runs under way, the oldest first
+	Problem   string        // why the store cannot be used; empty if it can
+	Paused    string        // why nothing at all is started, such as that the file was restored; empty if it is
+	Settling  time.Duration // how long nothing will be started, because the clock is not to be trusted
+	Step      time.Duration // by how much the wall clock was set last; 0 if it was not
+	SteppedAt time.Time
+}
+
+// Running is a run under way.
+type Running struct {
+	Job   string    `json:"job"`
+	Kind  string    `json:"kind"`
+	Lane  string    `json:"lane"`
+	Since time.Time `json:"since"`
+}
+
+// Status returns what the scheduler is doing now.
+func (s *Scheduler) Status() Status {
+	settling := s.clock.settling()
+	s.clock.mu.Lock()
+	step, at := s.clock.lastStep, s.clock.steppedAt
+	s.clock.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	status := Status{Started: s.started, Settling: settling, Step: step, SteppedAt: at, Paused: s.paused}
+	if s.problem != nil {
+		status.Problem = s.problem.Error()
+	}
+	for _, r := range s.active {
+		status.Running = append(status.Running,
+			Running{Job: r.job.Name, Kind: r.job.Kind, Lane: r.job.Lane, Since: r.job.Started})
+	}
+	slices.SortFunc(status.Running, func(a, b Running) int {
+		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.Job, b.Job))
+	})
+	return status
+}
+
+// Knows reports whether there is a worker for jobs of this kind.
+func (s *Scheduler) Knows(kind string) bool {
+	_, known := s.cfg.Kinds[kind]
+	return known
+}
+
+// Overdue returns the job that has been due for longest without having been started, and since
+// when it could have been; false if none is due. Jobs whose lane is held are not due before the
+// hold ends, and none is while the file is paused.
+func Overdue(tx *store.Tx) (job store.Job, since time.Time, found bool, err error) {
+	if paused, err := tx.Settings.Value(settingPaused); err != nil || paused != "" {
+		return job, since, false, err
+	}
+	now := tx.Now()
+	for lane, due := range tx.Jobs.Lanes() {
+		if due.After(now) || (found && !due.Before(since)) {
+			continue
+		}
+		hold, err := tx.Holds.ByLane(lane)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return job, since, false, err
+		}
+		for head, err := range tx.Jobs.Due(lane, now) {
+			if isDamaged(err) {
+				continue
+			}
+			if err != nil {
+				return job, since, false, err
+			}
+			could := head.Due
+			if hold.Until.After(could) {
+				could = hold.Until
+			}
+			if !could.After(now) && (!found || could.Before(since)) {
+				job, since, found = head, could, true
+			}
+			break
+		}
+	}
+	return job, since, found, nil
+}

@@ -1,0 +1,138 @@
+package scheduler
+
+import (
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"time"
+
+	"belfry/store"
+)
+
+// minEvery is the shortest interval: anything shorter is a loop, not a schedule.
+const minEvery = time.Second
+
+// Validate checks that a trigger can be read and names at least one time. Errors are of type
+// [*store.FieldError] with a field such as trigger.cron.
+func Validate(t store.Trigger) error {
+	switch {
+	case t.Once():
+		return nil
+	case t.Every != 0:
+		if t.Every < minEvery {
+			return &store.FieldError{Field: "trigger.every", Problem: "is shorter than a second", Cure: "use 1s or more"}
+		}
+		return nil
+	}
+	_, _, err := compile(t)
+	return err
+}
+
+// First is the first time that a trigger names from now on: a time that has passed only where the
+// trigger names no other.
+func First(t store.Trigger, name string, now time.Time) (time.Time, error) {
+	if t.Once() {
+		return t.At.UTC(), nil
+	}
+	first, err := Next(t, name, now)
+	if err == nil && first.IsZero() {
+		err = &store.FieldError{Field: "trigger", Problem: "names no time to come", Cure: "choose times that exist"}
+	}
+	return first, err
+}
+
+// Next is the first time after the given one that a repeating trigger names, or zero if there is
+// none. It is a function of the trigger, the job's name and the time alone.
+//
+// An interval runs on elapsed time, at a phase that comes from the job's name, so that jobs with
+// the same interval are spread and keep their places across restarts. Cron and times of day are
+// local time in the trigger's zone: a time that the clock jumps over in spring runs when it has
+// jumped; a time that comes twice in autumn runs the first time. A cron expression that runs in
+// every hour goes through both hours instead.
+func Next(t store.Trigger, name string, after time.Time) (time.Time, error) {
+	if t.Once() {
+		return time.Time{}, nil
+	}
+	if t.Every != 0 {
+		return nextInterval(t.Every, name, after), nil
+	}
+	w, zone, err := compile(t)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return nextInZone(w, zone, after), nil
+}
+
+func nextInterval(every time.Duration, name string, after time.Time) time.Time {
+	h := fnv.New64a()
+	h.Write([]byte(name))
+	phase := int64(h.Sum64() % uint64(every))
+	since := after.UnixNano() - phase
+	periods := since / int64(every)
+	if since < 0 && since%int64(every) != 0 {
+		periods--
+	}
+	return time.Unix(0, phase+(periods+1)*int64(every)).UTC()
+}
+
+// wall is a schedule on a clock without a zone: its times are in UTC and mean local time.
+type wall struct {
+	next    func(time.Time) time.Time // the first time strictly after; zero if there is none
+	running bool                      // it runs in every hour, so that an hour that comes twice counts twice
+	perDay  int                       // how many times it names on a day on which it names any
+}
+
+// compile reads a cron expression or times of day.
+func compile(t store.Trigger) (wall, *time.Location, error) {
+	zone, err := time.LoadLocation(t.Zone)
+	if err != nil || t.Zone == "Local" {
+		return wall{}, nil, &store.FieldError{Field: "trigger.zone", Problem: fmt.Sprintf("%q is not known", t.Zone),
+			Cure: "use a name such as Europe/Moscow"}
+	}
+	if t.Cron != "" {
+		w, err := parseCron(t.Cron)
+		return w, zone, err
+	}
+	w, err := parseTimes(t.Times, t.Weekdays)
+	return w, zone, err
+}
+
+// parseTimes reads times of day on weekdays.
+func parseTimes(times []string, weekdays []int) (wall, error) {
+	var seconds []int
+	for i, text := range times {
+		at, err := time.Parse("15:04:05", text)
+		if err != nil {
+			at, err = time.Parse("15:04", text)
+		}
+		if err != nil {
+			return wall{}, &store.FieldError{Field: fmt.Sprintf("trigger.times[%d]", i),
+				Problem: fmt.Sprintf("%q is not a time of day", text), Cure: "write it as 09:30"}
+		}
+		seconds = append(seconds, at.Hour()*3600+at.Minute()*60+at.Second())
+	}
+	slices.Sort(seconds)
+	seconds = slices.Compact(seconds)
+	var days [8]bool // by weekday, 1 is Monday
+	for i, day := range weekdays {
+		if day < 1 || day > 7 {
+			return wall{}, &store.FieldError{Field: fmt.Sprintf("trigger.weekdays[%d]", i),
+				Problem: fmt.Sprintf("is %d", day), Cure: "use 1 for Monday to 7 for Sunday"}
+		}
+		days[day] = true
+	}
+	return wall{perDay: len(seconds), next: func(after time.Time) time.Time {
+		day := after.Truncate(24 * time.Hour)
+		for range 8 {
+			weekday := (int(day.Weekday())+6)%7 + 1
+			for _, s := range seconds {
+				at := day.Add(time.Duration(s) * time.Second)
+				if at.After(after) && (len(weekdays) == 0 || days[weekday]) {
+					return at
+				}
+			}
+			day = day.Add(24 * time.Hour)
+		}
+		return time.Time{}
+	}}, nil
+}

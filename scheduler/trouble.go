@@ -1,0 +1,112 @@
+package scheduler
+
+import (
+	"fmt"
+	"time"
+
+	"belfry/store"
+)
+
+const (
+	// seenAfterClaim and seenAnyway are how often the file is told what time it is: with a claim,
+	// which costs nothing, and without.
+	seenAfterClaim = time.Minute
+	seenAnyway     = time.Hour
+)
+
+// noteOutcome says whether the store has taken a change. After a failure nothing is claimed for a
+// while, and the claim may have been committed although the commit reported an error. It logs when
+// the store begins to fail and when it is back, not each time between.
+func (s *Scheduler) noteOutcome(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before := s.problem
+	s.problem = err
+	switch {
+	case err != nil:
+		s.doubt, s.retryAt = true, time.Now().Add(storeRetry)
+		if before == nil {
+			s.cfg.Log.Error().Err(err).Msg("the store failed; jobs wait until it is back")
+		}
+	case before != nil:
+		s.retryAt = time.Time{}
+		s.cfg.Log.Info().Msg("the store is back")
+	}
+}
+
+// failing is how long the store is left alone after it has failed.
+func (s *Scheduler) failing() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.retryAt.IsZero() {
+		return 0
+	}
+	return max(0, time.Until(s.retryAt))
+}
+
+func (s *Scheduler) isMoving() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.moving
+}
+
+// readPause reports whether the file says that nothing is to be started.
+func (s *Scheduler) readPause(tx *store.Tx) (bool, error) {
+	why, err := tx.Settings.Value(settingPaused)
+	if err != nil {
+		return false, fmt.Errorf("read whether the file is paused: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if why != s.paused {
+		s.cfg.Log.Info().Str("why", why).Bool("paused", why != "").Msg("pause of all jobs")
+	}
+	s.paused = why
+	return why != "", nil
+}
+
+// noteSeen writes the time into the file, if that was not done for a while, or if it is a way to
+// find out whether the store is back.
+func (s *Scheduler) noteSeen(tx *store.Tx, claimed bool) error {
+	now := tx.Now()
+	s.mu.Lock()
+	since, failed := now.Sub(s.seen), s.problem != nil
+	s.mu.Unlock()
+	if !failed && since >= 0 && since < seenAnyway && (!claimed || since < seenAfterClaim) {
+		return nil
+	}
+	if err := tx.Settings.Set(settingSeen, now.Format(time.RFC3339Nano)); err != nil {
+		return fmt.Errorf("note the time: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seen = now
+	return nil
+}
+
+// readState reads what the run of the program before has left: the last moment that it saw, and a
+// move that was not complete.
+func (s *Scheduler) readState() error {
+	return s.db.View(func(tx *store.Tx) error {
+		if _, err := s.readPause(tx); err != nil {
+			return err
+		}
+		text, err := tx.Settings.Value(settingSeen)
+		if err != nil {
+			return err
+		}
+		seen, err := time.Parse(time.RFC3339Nano, text)
+		if text != "" && err != nil {
+			s.cfg.Log.Error().Err(err).Msg("the last moment that the file has seen cannot be read")
+		}
+		m, err := readMove(tx)
+		if err != nil {
+			return err
+		}
+		s.clock.begin(seen)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.seen, s.moving = seen, m.Next != 0
+		return nil
+	})
+}

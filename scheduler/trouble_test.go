@@ -1,0 +1,206 @@
+package scheduler
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"belfry/store"
+)
+
+func TestComplaint10AnErrorOfTheStoreNeverEndsTheLoop(t *testing.T) {
+	for name, made := range map[string]bool{"that undid the change": false, "after which the change is there": true} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(b *bench) {
+				var down atomic.Bool
+				var calls atomic.Int64
+				b.between = func(real func(func(*store.Tx) error) error, fn func(*store.Tx) error) error {
+					calls.Add(1)
+					if !down.Load() {
+						return real(fn)
+					}
+					if made {
+						if err := real(fn); err != nil {
+							return err
+						}
+					}
+					return fmt.Errorf("%w: no space left on device", store.ErrUnavailable)
+				}
+				b.start()
+				for i := range 20 {
+					b.put(store.Job{Name: fmt.Sprint("post_", i), Lane: fmt.Sprint("lane", i%4), Trigger: b.in(time.Minute)})
+				}
+				b.put(store.Job{Name: "poll", Trigger: every(10 * time.Second)})
+				b.pass(55 * time.Second)
+				down.Store(true)
+				calls.Store(0)
+				b.pass(10 * time.Minute)
+				if n := calls.Load(); n > 5*600 {
+					t.Errorf("%d calls in ten minutes", n)
+				}
+				if b.sched.Status().Problem == "" {
+					t.Error("the status does not say what is wrong")
+				}
+				down.Store(false)
+				b.pass(10 * time.Second)
+				_, of := b.begun()
+				for i := range 20 {
+					if of[fmt.Sprint("post_", i)] != 1 {
+						t.Errorf("post_%d ran %d times", i, of[fmt.Sprint("post_", i)])
+					}
+				}
+				if problem := b.sched.Status().Problem; problem != "" {
+					t.Errorf("the status still says %q", problem)
+				}
+				before := of["poll"]
+				b.pass(time.Minute)
+				if _, of := b.begun(); of["poll"]-before != 6 {
+					t.Errorf("%d runs in the minute after", of["poll"]-before)
+				}
+			})
+		})
+	}
+}
+
+func TestComplaint14OneBadRowBlocksNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &bench{t: t, stop: func() {}}
+		path := filepath.Join(t.TempDir(), "belfry.db")
+		open := func() {
+			db, err := store.Open(path, store.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.db, b.cfg = db, Config{Kinds: map[string]Kind{}}
+			b.kind("noted", func(context.Context, store.Job) (Outcome, error) { return Outcome{}, nil })
+		}
+		open()
+		for i := range 5 {
+			b.put(store.Job{Name: fmt.Sprint("post_", i), Trigger: b.in(time.Minute)})
+		}
+		if err := b.db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		damage(t, path, 1)
+		open()
+		commits := b.db.Commits()
+		b.start()
+		b.pass(10 * time.Minute)
+		if _, of := b.begun(); len(of) != 4 {
+			t.Errorf("%d of the 4 good jobs ran", len(of))
+		}
+		if n := b.db.Commits() - commits; n > 40 {
+			t.Errorf("%d commits: the loop spins", n)
+		}
+		b.stop()
+		if err := b.db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// damage changes a byte of a job's row.
+func damage(t *testing.T, path string, id uint64) {
+	t.Helper()
+	file, err := bbolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = file.Update(func(tx *bbolt.Tx) error {
+		rows, key := tx.Bucket([]byte("jobs")), binary.BigEndian.AppendUint64(nil, id)
+		row := append([]byte(nil), rows.Get(key)...)
+		row[len(row)/2] ^= 0x20
+		return rows.Put(key, row)
+	})
+	if err := errors.Join(err, file.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// badEnder cannot end its jobs.
+type badEnder struct{ Worker }
+
+func (badEnder) End(tx *store.Tx, job store.Job, _ store.Reason) error {
+	if err := tx.Settings.Set("half written", job.Name); err != nil {
+		return err
+	}
+	if job.Name == "panics" {
+		panic("a mistake")
+	}
+	return errors.New("cannot be ended")
+}
+
+func TestAJobThatItsWorkerCannotEndIsSetAsideAndStopsNoOther(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.kind("bad", func(context.Context, store.Job) (Outcome, error) { return Outcome{}, errors.New("no luck") })
+		kind := b.cfg.Kinds["bad"]
+		kind.Worker, kind.Retry = badEnder{kind.Worker}, Retry{Attempts: 1}
+		b.cfg.Kinds["bad"] = kind
+		skip := store.Lateness{Policy: store.LateSkip, Grace: time.Second}
+		for _, name := range []string{"errs", "panics"} {
+			b.put(store.Job{Name: name, Kind: "bad", Trigger: b.in(time.Minute), Lateness: skip})
+			b.put(store.Job{Name: "good before " + name, Trigger: b.in(time.Second)})
+			b.put(store.Job{Name: "good after " + name, Trigger: b.in(2 * time.Minute)})
+		}
+		b.pass(time.Hour) // too late for both
+		b.start()
+		b.pass(time.Second)
+		b.put(store.Job{Name: "fails", Kind: "bad", Trigger: b.in(time.Second)})
+		b.put(store.Job{Name: "next", Trigger: b.in(2 * time.Second)})
+		b.pass(time.Minute)
+		if _, of := b.begun(); len(of) != 4+2 {
+			t.Errorf("runs %v", of)
+		}
+		for _, name := range []string{"errs", "panics", "fails"} {
+			if job, _ := b.job(name); job.State != store.JobSetAside || job.Reason.Code != store.ReasonError {
+				t.Errorf("%s: %+v", name, job)
+			}
+		}
+		b.update(func(tx *store.Tx) error {
+			if v, _ := tx.Settings.Value("half written"); v != "" {
+				t.Error("what a failed end had written was kept")
+			}
+			return nil
+		})
+	})
+}
+
+func TestAPausedFileStartsNothingUntilItIsCleared(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.update(func(tx *store.Tx) error { return tx.Settings.Set("paused", "restored from a copy") })
+		b.start()
+		b.put(store.Job{Name: "post", Trigger: b.in(time.Minute)})
+		b.pass(time.Hour)
+		if _, of := b.begun(); of["post"] != 0 {
+			t.Error("it ran")
+		}
+		if got := b.sched.Status().Paused; got != "restored from a copy" {
+			t.Errorf("the status says %q", got)
+		}
+		b.update(func(tx *store.Tx) error {
+			job, err := tx.Jobs.ByName("post")
+			if err != nil {
+				return err
+			}
+			if why, err := Why(tx, job); err != nil || why.Code != store.ReasonPaused {
+				t.Errorf("it waits because of %+v, %v", why, err)
+			}
+			if _, _, found, err := Overdue(tx); found || err != nil {
+				t.Errorf("overdue: %v, %v", found, err)
+			}
+			return tx.Settings.Set("paused", "")
+		})
+		b.pass(time.Millisecond)
+		if _, of := b.begun(); of["post"] != 1 || b.sched.Status().Paused != "" {
+			t.Errorf("%d runs right after it was cleared, status %+v", of["post"], b.sched.Status())
+		}
+	})
+}
