@@ -1,0 +1,66 @@
+package platform
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Kind sorts what can go wrong by what has to be done about it.
+type Kind string
+
+// The kinds of error.
+const (
+	// Wait: the network names a time to wait. Scope says who waits.
+	Wait Kind = "wait"
+	// Transient: the call surely had no effect, and trying again later may work.
+	Transient Kind = "transient"
+	// Refused: the network will not do it, now or later. Scope says whether the content or the
+	// chat is the reason.
+	Refused Kind = "refused"
+	// Stopped: the network has restricted the identity; whatever it tries makes matters worse.
+	Stopped Kind = "stopped"
+	// Login: the identity is logged out and somebody has to log it in again.
+	Login Kind = "login"
+	// Unknown: the call may or may not have had its effect. A repetition with the same key is
+	// safe where the network recognises keys, and nowhere else.
+	Unknown Kind = "unknown"
+)
+
+// Scope says what an error is about.
+type Scope string
+
+// The scopes of an error.
+const (
+	ScopeContent  Scope = "content"  // this text or these media
+	ScopeChat     Scope = "chat"     // this chat, whatever the content
+	ScopeIdentity Scope = "identity" // the login, whatever the chat
+)
+
+// Error is what an adapter returns.
+type Error struct {
+	Kind  Kind
+	Scope Scope
+	Code  string        // the network's own name for it, such as FLOOD_WAIT; empty if it has none
+	Wait  time.Duration // with Kind Wait: how long, from now
+	Field string        // with ScopeContent: the part of the post, such as text or media[2].url
+	Err   error         // what happened, in words
+}
+
+func (e *Error) Error() string {
+	if e.Code != "" {
+		return fmt.Sprintf("%s: %v", e.Code, e.Err)
+	}
+	return e.Err.Error()
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// AsError returns err as an [*Error]; an error of any other type is Unknown, because nothing is
+// known about what it left behind.
+func AsError(err error) *Error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	return &Error{Kind: Unknown, Scope: ScopeIdentity, Err: err}
+}

@@ -1,0 +1,239 @@
+package telegram
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v4"
+	"github.com/gotd/td/telegram"
+	"github.com/gotd/td/telegram/dcs"
+	"github.com/gotd/td/tg"
+	"github.com/rs/zerolog"
+
+	"belfry/platform"
+	"belfry/store"
+)
+
+const (
+	shortestPause = 100 * time.Millisecond // between two attempts to connect
+	longestPause  = 10 * time.Second
+
+	// renewalPause is how long after logging in anew a second loss of the login counts as final.
+	renewalPause = time.Minute
+)
+
+var (
+	// errLoggedOut is how a connection's life ends when a call finds that the login is gone.
+	errLoggedOut = errors.New("the session has ended")
+	// errNoApplication keeps everything from being connected.
+	errNoApplication = errors.New("TELEGRAM_API_ID and TELEGRAM_API_HASH are not set: get them from my.telegram.org")
+)
+
+// errRemoved is the error for an identity that the store has no more.
+func errRemoved() *platform.Error { return mustLogIn(errors.New("this login was removed")) }
+
+// mustLogIn is the error for an identity that cannot act.
+func mustLogIn(err error) *platform.Error {
+	return &platform.Error{Kind: platform.Login, Scope: platform.ScopeIdentity, Err: err}
+}
+
+// connection keeps one identity connected and logged in. Its goroutine runs keep.
+type connection struct {
+	network  *Network
+	identity uint64
+	log      zerolog.Logger
+	cancel   context.CancelFunc
+	done     chan struct{} // closed when the goroutine has ended
+	renew    chan struct{} // asks for a new login
+
+	renewed time.Time // the last time a dead login was replaced; of the goroutine alone
+
+	mu      sync.Mutex
+	changed chan struct{} // closed and replaced with every change below
+	status  Status
+	linked  bool            // the MTProto connection stands
+	api     *tg.Client      // set while logged in
+	final   *platform.Error // why it was given up
+}
+
+func newConnection(n *Network, identityID uint64, cancel context.CancelFunc) *connection {
+	return &connection{
+		network:  n,
+		identity: identityID,
+		log:      n.cfg.Log.With().Str("platform", Platform).Uint64("identity", identityID).Logger(),
+		cancel:   cancel,
+		done:     make(chan struct{}),
+		renew:    make(chan struct{}, 1),
+		changed:  make(chan struct{}),
+		status:   Status{State: StateConnecting, Since: n.cfg.Now().UTC()},
+	}
+}
+
+// keep connects until ctx ends or a person is needed.
+func (c *connection) keep(ctx context.Context) {
+	pause := shortestPause
+	for ctx.Err() == nil {
+		began := c.network.cfg.Now()
+		err := c.live(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		e := sortError(err, false)
+		wait := pause
+		switch {
+		case errors.Is(err, store.ErrNotFound):
+			c.giveUp(errRemoved(), false)
+			return
+		case e.Kind == platform.Login && c.renewable(e):
+			if err := c.dropSession(); err != nil {
+				c.failed(fmt.Errorf("drop the dead session: %w", err))
+				break
+			}
+			c.renewed = c.network.cfg.Now()
+			c.log.Warn().Str("code", e.Code).Msg("Telegram ended the session; logging in again")
+			continue
+		case e.Kind == platform.Login:
+			c.giveUp(e, !misconfigured(e))
+			return
+		case e.Kind == platform.Wait:
+			c.failed(e)
+			wait = e.Wait
+		default:
+			c.failed(e)
+		}
+		if c.network.cfg.Now().Sub(began) > longestPause {
+			pause = shortestPause // it had been up
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+		case <-timer.C:
+		}
+		timer.Stop()
+		pause = min(2*pause, longestPause)
+	}
+}
+
+// live is one life of a client: it connects, logs in if it must, and returns when the client
+// cannot go on. While it lives the client connects again by itself as often as it takes.
+func (c *connection) live(parent context.Context) error {
+	ctx, end := context.WithCancelCause(parent)
+	defer end(nil)
+	identity, err := c.load()
+	if err != nil {
+		return err
+	}
+	cfg := c.network.cfg
+	if cfg.AppID == 0 || cfg.AppHash == "" {
+		return mustLogIn(errNoApplication)
+	}
+	opts := telegram.Options{
+		SessionStorage:    sessionRow{db: c.network.db, identity: c.identity},
+		Middlewares:       []telegram.Middleware{telegram.MiddlewareFunc(leaveOnTime)},
+		OnConnectionState: c.link,
+		OnDead: func(err error) {
+			c.failed(err)
+			if misconfigured(sortError(err, false)) { // gotd would try for ever
+				end(err)
+			}
+		},
+		ReconnectionBackoff: func() backoff.BackOff {
+			b := backoff.NewExponentialBackOff()
+			b.InitialInterval, b.MaxInterval, b.MaxElapsedTime = shortestPause, longestPause, 0
+			return b
+		},
+		Device: telegram.DeviceConfig{DeviceModel: "Belfry", AppVersion: cfg.Version},
+	}
+	if d := c.network.dc; d.key != nil {
+		opts.DC = d.number
+		opts.DCList = dcs.List{Options: []tg.DCOption{{ID: d.number, IPAddress: d.host, Port: d.port, Static: true}}}
+		opts.PublicKeys = []telegram.PublicKey{{RSA: d.key}}
+	}
+	client := telegram.NewClient(cfg.AppID, cfg.AppHash, opts)
+	err = client.Run(ctx, func(ctx context.Context) error {
+		self, err := c.logIn(ctx, client, identity)
+		if err != nil {
+			return err
+		}
+		if err := c.remember(self); err != nil {
+			return err
+		}
+		c.loggedIn(client.API())
+		defer c.loggedIn(nil)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-c.renew:
+			return mustLogIn(errLoggedOut)
+		}
+	})
+	c.link(telegram.ConnectionStateDisconnected)
+	if err == nil && parent.Err() == nil {
+		return cmp.Or(context.Cause(ctx), errors.New("the connection ended"))
+	}
+	return err
+}
+
+// logIn returns the account that the session belongs to, logging the bot in if it belongs to none.
+func (c *connection) logIn(ctx context.Context, client *telegram.Client, identity store.Identity) (*tg.User, error) {
+	status, err := client.Auth().Status(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("ask whether the session is logged in: %w", err)
+	}
+	if status.Authorized {
+		if id, ok := tokenID(identity.Secret); ok && identity.Kind == store.IdentityBot && id != status.User.ID {
+			return nil, mustLogIn(errLoggedOut) // the token is another bot's now
+		}
+		return status.User, nil
+	}
+	if identity.Kind != store.IdentityBot {
+		return nil, mustLogIn(errors.New("the account is not logged in"))
+	}
+	authorization, err := client.Auth().Bot(ctx, identity.Secret)
+	if err != nil {
+		return nil, fmt.Errorf("log the bot in: %w", err)
+	}
+	self, ok := authorization.User.(*tg.User)
+	if !ok {
+		return nil, fmt.Errorf("log the bot in: Telegram answered with %T", authorization.User)
+	}
+	c.log.Info().Str("username", self.Username).Msg("logged in to Telegram")
+	return self, nil
+}
+
+// tokenID is the id of the bot that a token belongs to: the number before the colon.
+func tokenID(token string) (int64, bool) {
+	before, _, ok := strings.Cut(token, ":")
+	id, err := strconv.ParseInt(before, 10, 64)
+	return id, ok && err == nil
+}
+
+// renewable reports whether a dead session can be replaced without a person, which a bot with its
+// token can do; once, because a second time it would hardly be another matter.
+func (c *connection) renewable(e *platform.Error) bool {
+	switch e.Code {
+	case "AUTH_KEY_UNREGISTERED", "AUTH_KEY_INVALID", "AUTH_KEY_PERM_EMPTY", "AUTH_KEY_DUPLICATED",
+		"SESSION_REVOKED", "SESSION_EXPIRED":
+	default:
+		if !errors.Is(e, errLoggedOut) {
+			return false
+		}
+	}
+	if !c.renewed.IsZero() && c.network.cfg.Now().Sub(c.renewed) < renewalPause {
+		return false
+	}
+	identity, err := c.load()
+	return err == nil && identity.Kind == store.IdentityBot && identity.Secret != ""
+}
+
+// misconfigured reports whether the settings of the program are to blame, which a restart with
+// others cures, and not the identity.
+func misconfigured(e *platform.Error) bool {
+	return errors.Is(e, errNoApplication) || strings.Contains(e.Code, "API_ID_")
+}

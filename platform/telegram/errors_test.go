@@ -1,0 +1,110 @@
+package telegram_test
+
+import (
+	"testing"
+	"time"
+
+	"belfry/platform"
+	"belfry/platform/telegram/telegramtest"
+)
+
+func TestErrorsAreSortedByWhatToDoAboutThem(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	r.mustPublish(platform.Post{Key: 1, Text: "resolve"})
+	tests := []struct {
+		code    int
+		message string
+		kind    platform.Kind
+		scope   platform.Scope
+		wait    time.Duration
+		field   string
+	}{
+		{420, "FLOOD_WAIT_7", platform.Wait, platform.ScopeIdentity, 7 * time.Second, ""},
+		{420, "FLOOD_PREMIUM_WAIT_3600", platform.Wait, platform.ScopeIdentity, time.Hour, ""},
+		{420, "SLOWMODE_WAIT_30", platform.Wait, platform.ScopeChat, 30 * time.Second, ""},
+		{403, "CHAT_WRITE_FORBIDDEN", platform.Refused, platform.ScopeChat, 0, ""},
+		{400, "CHAT_ADMIN_REQUIRED", platform.Refused, platform.ScopeChat, 0, ""},
+		{403, "CHAT_SEND_PLAIN_FORBIDDEN", platform.Refused, platform.ScopeChat, 0, ""},
+		{403, "ALLOW_PAYMENT_REQUIRED_5", platform.Refused, platform.ScopeChat, 0, ""},
+		{400, "USER_IS_BLOCKED", platform.Refused, platform.ScopeChat, 0, ""},
+		{400, "TOPIC_CLOSED", platform.Refused, platform.ScopeChat, 0, ""},
+		{400, "MESSAGE_TOO_LONG", platform.Refused, platform.ScopeContent, 0, "text"},
+		{400, "ENTITY_BOUNDS_INVALID", platform.Refused, platform.ScopeContent, 0, "text"},
+		{400, "SOMETHING_NEW", platform.Refused, platform.ScopeContent, 0, ""},
+		{400, "PEER_FLOOD", platform.Stopped, platform.ScopeIdentity, 0, ""},
+		{400, "USER_BANNED_IN_CHANNEL", platform.Stopped, platform.ScopeIdentity, 0, ""},
+		{420, "FROZEN_METHOD_INVALID", platform.Stopped, platform.ScopeIdentity, 0, ""},
+		{500, "WORKER_BUSY_TOO_LONG_RETRY", platform.Unknown, platform.ScopeChat, 0, ""},
+		{400, "MSG_WAIT_FAILED", platform.Unknown, platform.ScopeChat, 0, ""},
+		{500, "INTERNAL", platform.Unknown, platform.ScopeChat, 0, ""},
+		{-503, "Timeout", platform.Unknown, platform.ScopeChat, 0, ""},
+	}
+	for i, test := range tests {
+		r.srv.Fail(sendID, 1, test.code, test.message)
+		began := time.Now()
+		e := r.refused(platform.Post{Key: int64(100 + i), Text: "x"}, test.kind, test.scope)
+		if e.Wait != test.wait || e.Field != test.field {
+			t.Errorf("%s: wait %s and field %q, want %s and %q", test.message, e.Wait, e.Field, test.wait, test.field)
+		}
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("%s: it was slept through for %s", test.message, took)
+		}
+	}
+	r.only()
+}
+
+func TestErrorBeforeTheMessageIsSentIsNotAnUnknownOutcome(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	r.srv.Fail(resolveID, 1, 500, "INTERNAL")
+	r.refused(platform.Post{Key: 1, Text: "x"}, platform.Transient, platform.ScopeChat)
+	r.srv.Fail(resolveID, 1, 420, "FLOOD_WAIT_60000")
+	if e := r.refused(platform.Post{Key: 1, Text: "x"}, platform.Wait, platform.ScopeIdentity); e.Wait != 60000*time.Second {
+		t.Errorf("wait %s", e.Wait)
+	}
+	r.calls(sendID, 0)
+}
+
+func TestChatThatDoesNotExistIsRefused(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	for _, target := range []string{"@nobody_is_here", "-1009999999999", "t.me/+abcdef", "not a chat"} {
+		r.refused(platform.Post{Key: 1, Text: "x", Target: target}, platform.Refused, platform.ScopeChat)
+		e := platform.AsError(r.network.Reach(r.ctx, r.id, target))
+		if e.Kind != platform.Refused || e.Field != "target" && e.Code == "" {
+			t.Errorf("Reach(%q): %+v", target, e)
+		}
+	}
+	r.calls(sendID, 0)
+}
+
+func TestReachAsksOnceAndNoticesThatTheBotMayNotPost(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	r.srv.AddChannel(telegramtest.Channel{Title: "Others", Username: "others", Members: []string{"bell_bot"}})
+	if e := platform.AsError(r.network.Reach(r.ctx, r.id, "@others")); e.Kind != platform.Refused || e.Scope != platform.ScopeChat {
+		t.Errorf("Reach: %v", e)
+	}
+	for range 3 {
+		if err := r.network.Reach(r.ctx, r.id, "@bells_daily"); err != nil {
+			t.Error(err)
+		}
+	}
+	r.mustPublish(platform.Post{Key: 1, Text: "known already"})
+	r.calls(resolveID, 2)
+}
+
+func TestStoredPeerThatTelegramRejectsIsResolvedOnceMore(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	r.mustPublish(platform.Post{Key: 1, Text: "before"})
+	r.srv.RemoveChannel(r.channel.ID)
+	r.channel = r.srv.AddChannel(telegramtest.Channel{ID: 4711, Title: "Bells again", Username: "bells_daily"}, "bell_bot")
+	r.mustPublish(platform.Post{Key: 2, Text: "the name has moved"})
+	r.calls(resolveID, 2)
+
+	r.srv.RemoveChannel(r.channel.ID)
+	r.refused(platform.Post{Key: 3, Text: "gone"}, platform.Refused, platform.ScopeChat)
+	r.calls(resolveID, 3)
+}

@@ -1,0 +1,31 @@
+package telegram
+
+import (
+	"context"
+	"runtime"
+)
+
+// AwaitState waits until the connection of an identity is in a state.
+func AwaitState(ctx context.Context, n *Network, identityID uint64, want State) error {
+	for {
+		c := n.connection(identityID)
+		if c == nil { // Run has not come to it yet
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			runtime.Gosched()
+			continue
+		}
+		c.mu.Lock()
+		state, changed := c.status.State, c.changed
+		c.mu.Unlock()
+		if state == want {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-changed:
+		}
+	}
+}

@@ -1,0 +1,261 @@
+package telegram_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"errors"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"belfry/platform"
+	"belfry/platform/telegram"
+	"belfry/platform/telegram/telegramtest"
+	"belfry/store"
+)
+
+const (
+	token  = "7001:AAH-the-secret-of-the-bot"
+	limit  = 20 * time.Second // of a test's calls; none comes near it
+	sendID = "messages.sendMessage"
+)
+
+// serverKey is made once: it takes a while.
+var serverKey = sync.OnceValue(func() *rsa.PrivateKey {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		panic(err)
+	}
+	return key
+})
+
+// room is a bot with a store of its own, a Telegram of its own, and a channel that it may post in.
+type room struct {
+	*testing.T
+	ctx     context.Context
+	srv     *telegramtest.Server
+	db      *store.DB
+	media   string
+	id      uint64
+	bot     int64
+	channel telegramtest.Channel
+	log     *logBuffer
+
+	network *telegram.Network
+	stop    func() // ends the network and waits for it
+	sent    map[int64]bool
+}
+
+type logBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *logBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *logBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// newRoom returns a room with a connected bot. When the test ends it proves what must hold after
+// any test: each key is in the channel once, the store is sound, and no secret is in the log.
+func newRoom(t *testing.T) *room {
+	t.Helper()
+	r := newEmptyRoom(t)
+	data := r.srv.Session(r.bot)
+	err := r.db.Update(func(tx *store.Tx) error {
+		return tx.Sessions.Put(&store.Session{IdentityID: r.id, Data: data})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.start()
+	r.connect()
+	return r
+}
+
+// newEmptyRoom is a room whose bot has never logged in and whose network does not run.
+func newEmptyRoom(t *testing.T) *room {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*limit)
+	t.Cleanup(cancel)
+	r := &room{T: t, ctx: ctx, srv: telegramtest.NewServer(telegramtest.Options{Key: serverKey()}), media: t.TempDir(),
+		log: &logBuffer{}, sent: map[int64]bool{}}
+	t.Cleanup(r.srv.Close)
+	r.bot = r.srv.AddBot(token, "bell_bot")
+	r.channel = r.srv.AddChannel(telegramtest.Channel{Title: "Bells", Username: "bells_daily"}, "bell_bot")
+
+	db, err := store.Open(filepath.Join(t.TempDir(), "belfry.db"), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.db = db
+	t.Cleanup(func() { db.Close() })
+	r.id = r.addBot("main", token)
+	r.stop = func() {}
+	t.Cleanup(r.prove)
+	return r
+}
+
+func (r *room) addBot(name, token string) uint64 {
+	r.Helper()
+	identity := store.Identity{Name: name, Platform: telegram.Platform, Kind: store.IdentityBot,
+		Secret: token, State: store.IdentityNew}
+	if err := r.db.Update(func(tx *store.Tx) error { return tx.Identities.Put(&identity) }); err != nil {
+		r.Fatal(err)
+	}
+	return identity.ID
+}
+
+func (r *room) config() telegram.Config {
+	return telegram.Config{AppID: telegramtest.AppID, AppHash: telegramtest.AppHash,
+		Server: r.srv.DC(), Key: r.srv.PublicKeyPEM(), MediaDir: r.media, Log: zerolog.New(r.log),
+		Patience: time.Minute} // logging in takes seconds on a busy machine
+}
+
+// start runs a network on the room's store, as a start of the program does.
+func (r *room) start() {
+	r.Helper()
+	n, err := telegram.New(r.db, r.config())
+	if err != nil {
+		r.Fatal(err)
+	}
+	r.run(n)
+}
+
+func (r *room) run(n *telegram.Network) {
+	ctx, cancel := context.WithCancel(r.ctx)
+	done := make(chan error, 1)
+	go func() { done <- n.Run(ctx) }()
+	r.network = n
+	r.stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			r.Errorf("Run: %v", err)
+		}
+	})
+	r.Cleanup(r.stop)
+}
+
+// restart ends the program and starts it again.
+func (r *room) restart() {
+	r.Helper()
+	r.stop()
+	r.start()
+	r.connect()
+}
+
+func (r *room) connect() { r.Helper(); r.awaitState(r.id, telegram.StateConnected) }
+
+// awaitState waits for a state of the connection without missing one.
+func (r *room) awaitState(id uint64, want telegram.State) {
+	r.Helper()
+	if err := telegram.AwaitState(r.ctx, r.network, id, want); err != nil {
+		r.Fatalf("waiting for %s: %v; status %+v\n%s", want, err, r.network.Status(id), r.log)
+	}
+}
+
+func (r *room) publish(p platform.Post) (platform.Receipt, error) {
+	ctx, cancel := context.WithTimeout(r.ctx, limit)
+	defer cancel()
+	if p.Target == "" {
+		p.Target = "@bells_daily"
+	}
+	r.sent[p.Key] = true
+	return r.network.Publisher(r.id).Publish(ctx, p)
+}
+
+func (r *room) mustPublish(p platform.Post) platform.Receipt {
+	r.Helper()
+	receipt, err := r.publish(p)
+	if err != nil {
+		r.Fatalf("publish: %v\n%s", err, r.log)
+	}
+	return receipt
+}
+
+// refused publishes and returns the error, which must be of that kind.
+func (r *room) refused(p platform.Post, kind platform.Kind, scope platform.Scope) *platform.Error {
+	r.Helper()
+	_, err := r.publish(p)
+	e, ok := errors.AsType[*platform.Error](err)
+	if !ok {
+		r.Fatalf("publish: got %v, want an error of kind %s", err, kind)
+	}
+	if e.Kind != kind || e.Scope != scope {
+		r.Fatalf("publish: got %s about %s (%v), want %s about %s", e.Kind, e.Scope, e, kind, scope)
+	}
+	return e
+}
+
+func (r *room) messages() []telegramtest.Message { return r.srv.Messages(r.channel.ID) }
+
+// only returns the single message of the channel.
+func (r *room) only() telegramtest.Message {
+	r.Helper()
+	m := r.messages()
+	if len(m) != 1 {
+		r.Fatalf("the channel has %d messages, want 1", len(m))
+	}
+	return m[0]
+}
+
+func (r *room) prove() {
+	r.stop()
+	seen := map[int64]bool{}
+	var known []int64
+	for key := range r.sent {
+		for part := range 10 {
+			known = append(known, telegram.RandomID(key, part))
+		}
+	}
+	for _, m := range r.messages() {
+		if seen[m.RandomID] {
+			r.Errorf("message %d is there twice", m.ID)
+		}
+		seen[m.RandomID] = true
+		if !slices.Contains(known, m.RandomID) {
+			r.Errorf("message %d has a random id that no post asked for", m.ID)
+		}
+	}
+	problems, err := r.db.Verify()
+	if err != nil || len(problems) > 0 {
+		r.Errorf("verify: %v %v", problems, err)
+	}
+	r.noSecrets()
+}
+
+// noSecrets proves that neither the token nor the session is in the log.
+func (r *room) noSecrets() {
+	log := r.log.String()
+	secrets := []string{token, "AAH-the-secret", telegramtest.AppHash}
+	err := r.db.View(func(tx *store.Tx) error {
+		for s, err := range tx.Sessions.All() {
+			if err != nil {
+				return err
+			}
+			secrets = append(secrets, string(s.Data))
+		}
+		return nil
+	})
+	if err != nil {
+		r.Error(err)
+	}
+	for _, secret := range secrets {
+		if bytes.Contains([]byte(log), []byte(secret)) {
+			r.Errorf("the log has a secret in it:\n%s", log)
+		}
+	}
+}

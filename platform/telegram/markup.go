@@ -1,0 +1,151 @@
+package telegram
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+
+	"github.com/gotd/td/telegram/message/entity"
+	"github.com/gotd/td/telegram/message/markdown"
+	"github.com/gotd/td/tg"
+
+	"belfry/platform"
+)
+
+// styled is a text as Telegram takes it: words, and formatting beside them.
+type styled struct {
+	text     string
+	entities []tg.MessageEntityClass
+}
+
+// parse reads the markup of a text. White space at both ends is cut off, as Telegram does itself.
+func parse(format platform.Format, text string) (styled, error) {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	var s styled
+	var err error
+	switch format {
+	case platform.HTML:
+		s, err = parseHTML(text)
+	case platform.Markdown:
+		var b entity.Builder
+		err = markdown.Markdown(strings.NewReader(text), &b, markdown.Options{})
+		s.text, s.entities = b.Raw()
+	case platform.Plain, "":
+		s.text = text
+	default:
+		err = fmt.Errorf("format %q is not one of html, markdown and plain", format)
+	}
+	if err != nil {
+		return styled{}, err
+	}
+	return s.trim(), nil
+}
+
+// length is the length of the text in UTF-16 units, as Telegram counts.
+func (s styled) length() int { return units(s.text) }
+
+func units(s string) (n int) {
+	for _, r := range s {
+		n += utf16.RuneLen(r)
+	}
+	return n
+}
+
+// trim cuts white space off both ends and brings the entities in line: sorted, none empty, none
+// beyond the text. Telegram refuses a message with an entity out of bounds.
+func (s styled) trim() styled {
+	start := units(s.text) - units(strings.TrimLeftFunc(s.text, unicode.IsSpace))
+	s.text = strings.TrimSpace(s.text)
+	end := start + units(s.text)
+	kept := s.entities[:0]
+	for _, e := range s.entities {
+		from, to := max(e.GetOffset(), start), min(e.GetOffset()+e.GetLength(), end)
+		if from < to {
+			move(e, from-start, to-from)
+			kept = append(kept, e)
+		}
+	}
+	slices.SortStableFunc(kept, func(a, b tg.MessageEntityClass) int {
+		return cmp.Or(cmp.Compare(a.GetOffset(), b.GetOffset()), cmp.Compare(b.GetLength(), a.GetLength()))
+	})
+	s.entities = kept
+	return s
+}
+
+// move sets where an entity is. All its types have these fields, and no method that sets them.
+func move(e tg.MessageEntityClass, offset, length int) {
+	fields := reflect.ValueOf(e).Elem()
+	fields.FieldByName("Offset").SetInt(int64(offset))
+	fields.FieldByName("Length").SetInt(int64(length))
+}
+
+// draft is a post that has been read and found in order, as far as that can be seen from here.
+type draft struct {
+	platform.Post
+	target target
+	styled
+}
+
+// draft reads a post. The measure is good also beside an error about the text's length.
+func (n *Network) draft(p platform.Post) (draft, platform.Measure, error) {
+	measure := platform.Measure{Limit: textLimit}
+	if len(p.Media) > 0 {
+		measure.Limit = captionLimit
+	}
+	text, err := parse(p.Format, p.Text)
+	if err != nil {
+		return draft{}, measure, refusedContent("text", err)
+	}
+	measure.Length = text.length()
+	switch {
+	case measure.Length == 0 && len(p.Media) == 0:
+		return draft{}, measure, refusedContent("text", errors.New("the text is empty: write something or add media"))
+	case measure.Length > measure.Limit && len(p.Media) > 0:
+		return draft{}, measure, refusedContent("text", fmt.Errorf(
+			"the text is %d characters long and under media %d are allowed: shorten it, or post it without the media",
+			measure.Length, measure.Limit))
+	case measure.Length > measure.Limit:
+		return draft{}, measure, refusedContent("text", fmt.Errorf(
+			"the text is %d characters long and %d are allowed: shorten it or split it into several posts",
+			measure.Length, measure.Limit))
+	case len(text.entities) > entityLimit:
+		return draft{}, measure, refusedContent("text", fmt.Errorf(
+			"the text has %d pieces of formatting and %d are allowed: use less", len(text.entities), entityLimit))
+	}
+	if err := checkMedia(p.Media); err != nil {
+		return draft{}, measure, err
+	}
+	to, err := parseTarget(p.Target)
+	if err != nil {
+		return draft{}, measure, &platform.Error{Kind: platform.Refused, Scope: platform.ScopeChat, Field: "target", Err: err}
+	}
+	return draft{Post: p, target: to, styled: text}, measure, nil
+}
+
+func refusedContent(field string, err error) *platform.Error {
+	return &platform.Error{Kind: platform.Refused, Scope: platform.ScopeContent, Field: field, Err: err}
+}
+
+// Check says, without asking Telegram, what Telegram would refuse of a post: markup, length,
+// media, the notation of the chat. The error is a [*platform.Error] whose words name the cure. The
+// measure is good also if the text is too long.
+func (n *Network) Check(p platform.Post) (platform.Measure, error) {
+	d, measure, err := n.draft(p)
+	if err != nil {
+		return measure, err
+	}
+	for i, m := range d.Media {
+		if m.File == "" {
+			continue
+		}
+		if err := n.checkFile(m); err != nil {
+			return measure, refusedContent(fmt.Sprintf("media[%d].file", i), err)
+		}
+	}
+	return measure, nil
+}

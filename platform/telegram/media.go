@@ -1,0 +1,250 @@
+package telegram
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	_ "image/gif" // photos are measured before they are sent
+	_ "image/jpeg"
+	_ "image/png"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/gotd/td/tg"
+
+	"belfry/platform"
+)
+
+// Telegram's limits. Lengths are in UTF-16 units, sizes in bytes.
+const (
+	textLimit    = 4096
+	captionLimit = 1024
+	entityLimit  = 100
+	albumLimit   = 10
+
+	photoLimit = 10 << 20
+	fileLimit  = 4000 * partSize
+
+	photoSides = 10000 // width and height of a photo together, in pixels
+	photoRatio = 20    // of its longer side to its shorter
+)
+
+// checkMedia refuses media that can be seen to be wrong without opening them.
+func checkMedia(media []platform.Media) error {
+	if len(media) > albumLimit {
+		return refusedContent("media", fmt.Errorf("an album has up to %d items, not %d", albumLimit, len(media)))
+	}
+	for i, m := range media {
+		field := func(name string) string { return fmt.Sprintf("media[%d].%s", i, name) }
+		switch m.Kind {
+		case platform.Photo, platform.Video, platform.Document:
+		default:
+			return refusedContent(field("kind"), fmt.Errorf("%q is not one of photo, video and document", m.Kind))
+		}
+		if (m.Kind == platform.Document) != (media[0].Kind == platform.Document) {
+			return refusedContent(field("kind"), errors.New("photos and videos go together, documents only with documents: make two posts"))
+		}
+		if (m.File == "") == (m.URL == "") {
+			return refusedContent(field("file"), errors.New("name a file or a URL, and not both"))
+		}
+		if m.URL == "" {
+			continue
+		}
+		u, err := url.Parse(m.URL)
+		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+			return refusedContent(field("url"), fmt.Errorf("%q is not an http or https address", m.URL))
+		}
+	}
+	return nil
+}
+
+// checkFile refuses a file that is not there or that Telegram will not take.
+func (n *Network) checkFile(m platform.Media) error {
+	f, err := n.open(context.Background(), m)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if m.Kind != platform.Photo {
+		return nil
+	}
+	size, _, err := image.DecodeConfig(f)
+	if err != nil {
+		return nil //nolint:nilerr // a format that only Telegram can judge
+	}
+	if size.Width+size.Height > photoSides || max(size.Width, size.Height) > photoRatio*min(size.Width, size.Height) {
+		return fmt.Errorf("the photo has %d × %d pixels: width and height together may be %d, and one at most %d times the other; send it as a document",
+			size.Width, size.Height, photoSides, photoRatio)
+	}
+	return nil
+}
+
+// content is an attachment that has been opened. Whoever opened it closes it.
+type content struct {
+	io.Reader
+	io.Closer
+	size int64 // bytes; -1 if only reading tells
+	name string
+	mime string
+}
+
+// open opens an attachment and finds out what it is. An error that will not pass is a
+// [*platform.Error].
+func (n *Network) open(ctx context.Context, m platform.Media) (c *content, err error) {
+	if m.URL != "" {
+		c, err = n.fetch(ctx, m)
+	} else {
+		c, err = n.openFile(m)
+	}
+	if err != nil {
+		return nil, err
+	}
+	head := bufio.NewReader(c.Reader)
+	c.Reader = head
+	start, err := head.Peek(512)
+	if err != nil && !errors.Is(err, io.EOF) {
+		c.Close()
+		return nil, fmt.Errorf("read %s: %w", c.name, err)
+	}
+	if err := c.identify(m.Kind, start); err != nil {
+		c.Close()
+		return nil, refusedContent("media", err)
+	}
+	return c, nil
+}
+
+// identify finds the content's type by its first bytes, and by its name where they say nothing.
+func (c *content) identify(kind platform.MediaKind, start []byte) error {
+	if len(start) == 0 {
+		return errors.New("the file is empty")
+	}
+	seen, _, _ := strings.Cut(http.DetectContentType(start), ";")
+	named, _, _ := strings.Cut(mime.TypeByExtension(path.Ext(c.name)), ";")
+	switch kind {
+	case platform.Photo:
+		if !strings.HasPrefix(seen, "image/") {
+			return fmt.Errorf("this is no photo but %s: use JPEG or PNG", seen)
+		}
+		c.mime = seen
+	case platform.Video:
+		if strings.HasPrefix(seen, "text/") || strings.HasPrefix(seen, "image/") {
+			return fmt.Errorf("this is no video but %s: use MP4", seen)
+		}
+		c.mime = "video/mp4"
+		for _, t := range []string{named, seen} {
+			if strings.HasPrefix(t, "video/") {
+				c.mime = t
+			}
+		}
+	default:
+		c.mime = cmp.Or(named, seen)
+	}
+	return nil
+}
+
+// openFile opens a file below the media folder.
+func (n *Network) openFile(m platform.Media) (*content, error) {
+	if n.root == nil {
+		return nil, refusedContent("media", errors.New("no media folder is set up on this server: give a URL"))
+	}
+	info, err := n.root.Stat(m.File) // before it is opened: opening a pipe would wait
+	if err != nil {
+		return nil, refusedContent("media", fmt.Errorf("the media folder has no such file: %w", err))
+	}
+	if !info.Mode().IsRegular() {
+		return nil, refusedContent("media", fmt.Errorf("%s is not a file", m.File))
+	}
+	if err := checkSize(m.Kind, info.Size()); err != nil {
+		return nil, err
+	}
+	f, err := n.root.Open(m.File)
+	if err != nil {
+		return nil, fmt.Errorf("open the file: %w", err)
+	}
+	return &content{Reader: f, Closer: f, size: info.Size(), name: cmp.Or(m.Name, path.Base(m.File))}, nil
+}
+
+// fetch asks for the content behind a URL.
+func (n *Network) fetch(ctx context.Context, m platform.Media) (*content, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, m.URL, nil)
+	if err != nil {
+		return nil, fmt.Errorf("fetch: %w", err)
+	}
+	req.Header.Set("User-Agent", "Belfry/"+cmp.Or(n.cfg.Version, "1"))
+	res, err := n.web.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("fetch: %w", err)
+	}
+	if res.StatusCode != http.StatusOK {
+		res.Body.Close()
+		err := fmt.Errorf("the server of %s answers %s", m.URL, res.Status)
+		if res.StatusCode >= 500 || res.StatusCode == http.StatusTooManyRequests || res.StatusCode == http.StatusRequestTimeout {
+			return nil, err
+		}
+		return nil, refusedContent("media", err)
+	}
+	if err := checkSize(m.Kind, res.ContentLength); err != nil {
+		res.Body.Close()
+		return nil, err
+	}
+	name := path.Base(res.Request.URL.Path)
+	if name == "/" || name == "." {
+		name = string(m.Kind)
+	}
+	return &content{Reader: res.Body, Closer: res.Body, size: res.ContentLength, name: cmp.Or(m.Name, name)}, nil
+}
+
+// webClient bounds the phases of a fetch in which nothing arrives; the whole is bounded by the
+// caller's context.
+func webClient() *http.Client {
+	dialer := net.Dialer{Timeout: 15 * time.Second}
+	return &http.Client{Transport: &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           dialer.DialContext,
+		TLSHandshakeTimeout:   15 * time.Second,
+		ResponseHeaderTimeout: 30 * time.Second,
+		IdleConnTimeout:       time.Minute,
+		ForceAttemptHTTP2:     true,
+	}}
+}
+
+func sizeLimit(kind platform.MediaKind) int64 {
+	if kind == platform.Photo {
+		return photoLimit
+	}
+	return fileLimit
+}
+
+func checkSize(kind platform.MediaKind, size int64) error {
+	if limit := sizeLimit(kind); size > limit {
+		return refusedContent("media", fmt.Errorf("the %s has %d MB and %d are allowed", kind, size>>20, limit>>20))
+	}
+	return nil
+}
+
+// inputMedia describes an uploaded file in the way that its kind is shown.
+func inputMedia(kind platform.MediaKind, c *content, file tg.InputFileClass) tg.InputMediaClass {
+	if kind == platform.Photo {
+		return &tg.InputMediaUploadedPhoto{File: file}
+	}
+	media := &tg.InputMediaUploadedDocument{
+		File: file, MimeType: c.mime,
+		Attributes: []tg.DocumentAttributeClass{&tg.DocumentAttributeFilename{FileName: c.name}},
+	}
+	if kind == platform.Video {
+		// Telegram finds out length and dimensions by itself.
+		media.Attributes = append(media.Attributes, &tg.DocumentAttributeVideo{SupportsStreaming: true})
+	} else {
+		media.ForceFile = true
+	}
+	return media
+}

@@ -1,0 +1,300 @@
+package telegram_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"image"
+	"image/png"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"belfry/platform"
+	"belfry/platform/telegram/telegramtest"
+)
+
+func picture(width, height int) []byte {
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, width, height))); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
+}
+
+// film begins like an MP4 and is as long as wanted.
+func film(size int) []byte {
+	return append([]byte("\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom"), bytes.Repeat([]byte("film"), size/4)...)
+}
+
+func (r *room) file(name string, content []byte) {
+	r.Helper()
+	if err := os.WriteFile(filepath.Join(r.media, name), content, 0o600); err != nil {
+		r.Fatal(err)
+	}
+}
+
+func checkMedia(t *testing.T, m *telegramtest.Media, kind, name string, content []byte) {
+	t.Helper()
+	if m == nil {
+		t.Fatal("the message has no media")
+	}
+	sum := sha256.Sum256(content)
+	if m.Kind != kind || m.Name != name || m.Size != int64(len(content)) || m.SHA256 != hex.EncodeToString(sum[:]) {
+		t.Errorf("media %+v, want a %s called %q of %d bytes", m, kind, name, len(content))
+	}
+}
+
+func TestMediaArriveFromFilesAndAddresses(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	files := map[string][]byte{
+		"photo.png":  picture(60, 40),
+		"film.mp4":   film(3 << 20),
+		"report.txt": []byte("all is well"),
+		"large.bin":  bytes.Repeat([]byte("0123456789abcdef"), 11<<20/16),
+		"even.bin":   bytes.Repeat([]byte("0123456789abcdef"), 1<<20/16),
+	}
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		name := filepath.Base(req.URL.Path)
+		if req.URL.Query().Has("chunked") { // no Content-Length
+			w.(http.Flusher).Flush()
+		}
+		w.Write(files[name])
+	}))
+	defer web.Close()
+	for name, content := range files {
+		r.file(name, content)
+	}
+	tests := []struct {
+		media platform.Media
+		kind  string
+		name  string // that readers see
+		file  string
+	}{
+		{platform.Media{Kind: platform.Photo, File: "photo.png"}, "photo", "", "photo.png"},
+		{platform.Media{Kind: platform.Video, File: "film.mp4"}, "video", "film.mp4", "film.mp4"},
+		{platform.Media{Kind: platform.Document, File: "report.txt", Name: "Report.txt"}, "document", "Report.txt", "report.txt"},
+		{platform.Media{Kind: platform.Document, File: "large.bin"}, "document", "large.bin", "large.bin"},
+		{platform.Media{Kind: platform.Photo, URL: web.URL + "/photo.png"}, "photo", "", "photo.png"},
+		{platform.Media{Kind: platform.Photo, URL: web.URL + "/photo.png?chunked"}, "photo", "", "photo.png"},
+		{platform.Media{Kind: platform.Video, URL: web.URL + "/film.mp4"}, "video", "film.mp4", "film.mp4"},
+		{platform.Media{Kind: platform.Document, URL: web.URL + "/even.bin?chunked"}, "document", "even.bin", "even.bin"},
+		{platform.Media{Kind: platform.Document, URL: web.URL + "/large.bin?chunked"}, "document", "large.bin", "large.bin"},
+	}
+	for i, test := range tests {
+		if _, err := r.network.Check(platform.Post{Target: "bells_daily", Media: []platform.Media{test.media}}); err != nil {
+			t.Errorf("%+v: Check: %v", test.media, err)
+		}
+		r.mustPublish(platform.Post{Key: int64(i + 1), Text: "<b>look</b>", Format: platform.HTML,
+			Media: []platform.Media{test.media}, Silent: true})
+		m := r.messages()[i]
+		checkMedia(t, m.Media, test.kind, test.name, files[test.file])
+		if m.Text != "look" || len(m.Entities) != 1 || !m.Silent {
+			t.Errorf("%+v: caption %q %v, silent %t", test.media, m.Text, m.Entities, m.Silent)
+		}
+		if test.kind == "video" && !m.Media.SupportsStreaming {
+			t.Error("the video cannot be streamed")
+		}
+	}
+}
+
+func TestAlbumIsOneGroupWithTheTextAtItsFirstItem(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	r.file("a.png", picture(10, 10))
+	r.file("b.png", picture(20, 10))
+	r.file("c.mp4", film(100))
+	receipt := r.mustPublish(platform.Post{Key: 1, Text: "*three*", Format: platform.Markdown, Media: []platform.Media{
+		{Kind: platform.Photo, File: "a.png"}, {Kind: platform.Photo, File: "b.png"}, {Kind: platform.Video, File: "c.mp4"},
+	}})
+	m := r.messages()
+	if len(m) != 3 || len(receipt.MessageIDs) != 3 {
+		t.Fatalf("%d messages and receipt %+v, want 3", len(m), receipt)
+	}
+	checkMedia(t, m[0].Media, "photo", "", picture(10, 10))
+	checkMedia(t, m[1].Media, "photo", "", picture(20, 10))
+	checkMedia(t, m[2].Media, "video", "c.mp4", film(100))
+	for i := range m {
+		if m[i].GroupedID == 0 || m[i].GroupedID != m[0].GroupedID || int64(m[i].ID) != receipt.MessageIDs[i] {
+			t.Errorf("message %d: %+v", i, m[i])
+		}
+	}
+	if m[0].Text != "three" || len(m[0].Entities) != 1 || m[1].Text != "" {
+		t.Errorf("texts %q and %q", m[0].Text, m[1].Text)
+	}
+	if receipt.Link != "https://t.me/bells_daily/1" {
+		t.Errorf("link %q", receipt.Link)
+	}
+}
+
+func TestAlbumThatIsNeverAnsweredIsSafeToRepeat(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	r.file("a.png", picture(10, 10))
+	p := platform.Post{Key: 1, Media: []platform.Media{{Kind: platform.Photo, File: "a.png"}, {Kind: platform.Photo, File: "a.png"}}}
+	r.srv.Drop("messages.sendMultiMedia", 1)
+	if _, err := r.publish(p); err != nil && platform.AsError(err).Kind != platform.Unknown {
+		t.Fatal(err)
+	}
+	if got := r.mustPublish(p); len(got.MessageIDs) != 2 || got.MessageIDs[1] != 2 {
+		t.Errorf("receipt %+v", got)
+	}
+	if n := len(r.messages()); n != 2 {
+		t.Errorf("%d messages, want 2", n)
+	}
+}
+
+func TestFileThatTelegramHasLostIsUploadedAgain(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	r.file("a.png", picture(10, 10))
+	album := []platform.Media{{Kind: platform.Photo, File: "a.png"}, {Kind: platform.Photo, File: "a.png"}}
+	r.srv.Fail("messages.sendMultiMedia", 1, 400, "FILE_REFERENCE_1_EXPIRED")
+	r.mustPublish(platform.Post{Key: 1, Media: album})
+	r.srv.Fail("messages.sendMedia", 1, 400, "FILE_PART_0_MISSING")
+	r.mustPublish(platform.Post{Key: 2, Media: album[:1]})
+	r.calls("messages.uploadMedia", 4)
+	r.calls("upload.saveFilePart", 6)
+}
+
+func TestUploadSitsOutShortThrottlingAndNothingElse(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	r.file("a.bin", []byte("content"))
+	p := platform.Post{Key: 1, Media: []platform.Media{{Kind: platform.Document, File: "a.bin"}}}
+	r.srv.Fail("upload.saveFilePart", 2, 420, "FLOOD_PREMIUM_WAIT_0")
+	r.mustPublish(p)
+	p.Key = 2
+	r.srv.Fail("upload.saveFilePart", 1, 420, "FLOOD_WAIT_2")
+	r.refused(p, platform.Wait, platform.ScopeIdentity)
+	r.srv.Fail("upload.saveFilePart", 1, 420, "FLOOD_PREMIUM_WAIT_300")
+	r.refused(p, platform.Wait, platform.ScopeIdentity)
+	r.srv.Fail("upload.saveFilePart", 3, 500, "INTERNAL")
+	r.refused(p, platform.Transient, platform.ScopeChat)
+	r.only()
+}
+
+func TestContentThatCannotBeFetchedIsToldFromAServerThatIsDown(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		switch req.URL.Path {
+		case "/gone.png":
+			http.NotFound(w, req)
+		case "/busy.png":
+			w.WriteHeader(http.StatusServiceUnavailable)
+		case "/page.png":
+			io.WriteString(w, "<!doctype html><title>Sign in</title>")
+		case "/huge.png":
+			w.Header().Set("Content-Length", "20000000")
+			w.Write(picture(10, 10))
+		}
+	}))
+	defer web.Close()
+	post := func(path string) platform.Post {
+		return platform.Post{Key: 1, Media: []platform.Media{{Kind: platform.Photo, URL: web.URL + path}}}
+	}
+	for _, path := range []string{"/gone.png", "/page.png", "/huge.png"} {
+		if e := r.refused(post(path), platform.Refused, platform.ScopeContent); e.Field != "media[0].url" {
+			t.Errorf("%s: field %q", path, e.Field)
+		}
+	}
+	r.refused(post("/busy.png"), platform.Transient, platform.ScopeIdentity)
+	web.Close()
+	r.refused(post("/a.png"), platform.Transient, platform.ScopeIdentity)
+	r.calls("messages.sendMedia", 0)
+}
+
+func TestCheckRefusesWhatTelegramWould(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	r.file("a.png", picture(10, 10))
+	r.file("long.png", picture(2000, 10))
+	r.file("words.png", []byte("no picture at all"))
+	r.file("empty.png", nil)
+	outside := filepath.Join(t.TempDir(), "outside.png")
+	if err := os.WriteFile(outside, picture(10, 10), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, filepath.Join(r.media, "link.png")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(r.media, "dir.png"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	photo := func(file string) []platform.Media { return []platform.Media{{Kind: platform.Photo, File: file}} }
+	repeat := func(n int) (list []platform.Media) {
+		for range n {
+			list = append(list, photo("a.png")...)
+		}
+		return list
+	}
+	smile := strings.Repeat("😀", 512) // 1024 units
+	tests := []struct {
+		name   string
+		post   platform.Post
+		field  string // empty: accepted
+		length int
+	}{
+		{"text at the limit", platform.Post{Text: strings.Repeat("я", 4096)}, "", 4096},
+		{"text over it", platform.Post{Text: strings.Repeat("я", 4097)}, "text", 4097},
+		{"markup does not count", platform.Post{Text: "<b>" + strings.Repeat("x", 4096) + "</b>", Format: platform.HTML}, "", 4096},
+		{"caption at the limit", platform.Post{Text: smile, Media: photo("a.png")}, "", 1024},
+		{"caption over it", platform.Post{Text: smile + "!", Media: photo("a.png")}, "text", 1025},
+		{"nothing", platform.Post{}, "text", 0},
+		{"only space", platform.Post{Text: " \n "}, "text", 0},
+		{"unclosed tag", platform.Post{Text: "<b>x", Format: platform.HTML}, "text", 0},
+		{"crossed tags", platform.Post{Text: "<b><i>x</b></i>", Format: platform.HTML}, "text", 0},
+		{"stray end", platform.Post{Text: "x</b>", Format: platform.HTML}, "text", 0},
+		{"unknown tag", platform.Post{Text: "<div>x</div>", Format: platform.HTML}, "text", 0},
+		{"unfinished tag", platform.Post{Text: "a <b", Format: platform.HTML}, "text", 0},
+		{"plain less-than", platform.Post{Text: "1 < 2 <3", Format: platform.HTML}, "", 8},
+		{"unknown format", platform.Post{Text: "x", Format: "rtf"}, "text", 0},
+		{"too much formatting", platform.Post{Text: strings.Repeat("<b>x</b> ", 101), Format: platform.HTML}, "text", 201},
+		{"album of ten", platform.Post{Media: repeat(10)}, "", 0},
+		{"album of eleven", platform.Post{Media: repeat(11)}, "media", 0},
+		{"mixed album", platform.Post{Media: append(photo("a.png"), platform.Media{Kind: platform.Document, File: "a.png"})}, "media[1].kind", 0},
+		{"unknown kind", platform.Post{Media: []platform.Media{{Kind: "sticker", File: "a.png"}}}, "media[0].kind", 0},
+		{"file and URL", platform.Post{Media: []platform.Media{{Kind: platform.Photo, File: "a.png", URL: "http://x/"}}}, "media[0].file", 0},
+		{"neither", platform.Post{Media: []platform.Media{{Kind: platform.Photo}}}, "media[0].file", 0},
+		{"other scheme", platform.Post{Media: []platform.Media{{Kind: platform.Photo, URL: "ftp://x/a.png"}}}, "media[0].url", 0},
+		{"missing file", platform.Post{Media: photo("b.png")}, "media[0].file", 0},
+		{"file outside", platform.Post{Media: photo("../a.png")}, "media[0].file", 0},
+		{"absolute path", platform.Post{Media: photo(outside)}, "media[0].file", 0},
+		{"link that leads outside", platform.Post{Media: photo("link.png")}, "media[0].file", 0},
+		{"folder", platform.Post{Media: photo("dir.png")}, "media[0].file", 0},
+		{"empty file", platform.Post{Media: photo("empty.png")}, "media[0].file", 0},
+		{"no picture", platform.Post{Media: photo("words.png")}, "media[0].file", 0},
+		{"too narrow", platform.Post{Media: photo("long.png")}, "media[0].file", 0},
+	}
+	for i, test := range tests {
+		test.post.Target = "@bells_daily"
+		measure, err := r.network.Check(test.post)
+		if measure.Length != test.length {
+			t.Errorf("%s: length %d, want %d", test.name, measure.Length, test.length)
+		}
+		if test.field == "" {
+			if err != nil {
+				t.Errorf("%s: %v", test.name, err)
+				continue
+			}
+			test.post.Key = int64(i + 1) // and Telegram agrees
+			r.mustPublish(test.post)
+			continue
+		}
+		if e := platform.AsError(err); err == nil || e.Kind != platform.Refused || e.Scope != platform.ScopeContent || e.Field != test.field {
+			t.Errorf("%s: got %v (%+v), want %s refused", test.name, err, e, test.field)
+		}
+	}
+	for _, target := range []string{"", "@", "a b", "https://example.com/name", "t.me/joinchat/abc", "0"} {
+		_, err := r.network.Check(platform.Post{Text: "x", Target: target})
+		if e := platform.AsError(err); err == nil || e.Kind != platform.Refused || e.Field != "target" {
+			t.Errorf("target %q: %v", target, err)
+		}
+	}
+}

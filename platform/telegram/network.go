@@ -1,0 +1,245 @@
+// Package telegram publishes posts on Telegram as bots, over MTProto.
+//
+// A [Network] keeps every Telegram identity of the store connected and logged in, remembers the
+// chats that it has met, and turns what Telegram answers into the kinds of error of package
+// platform. It needs the application's id and hash from my.telegram.org.
+//
+// A message is sent at most once however often [platform.Publisher].Publish is called with the
+// same key: the random id by which Telegram recognises a repetition is derived from the key alone,
+// see [RandomID].
+package telegram
+
+import (
+	"cmp"
+	"context"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"belfry/platform"
+	"belfry/store"
+)
+
+// Platform is the name of this network in the store.
+const Platform = "telegram"
+
+// Config is what a [Network] needs to know.
+type Config struct {
+	// AppID and AppHash are the application's, from my.telegram.org. Without them posts can be
+	// checked but nothing is connected.
+	AppID   int
+	AppHash string
+
+	// Server is the MTProto server, data centre and address, such as 2@127.0.0.1:24430; empty
+	// means Telegram's own. Key is the RSA public key (PKCS#1 PEM) of such a server.
+	Server string
+	Key    string
+
+	// MediaDir is the folder below which the media files of posts are; empty means that posts
+	// have none.
+	MediaDir string
+
+	// Patience is how long a call waits for a connection that is not there. Default 5 s.
+	Patience time.Duration
+
+	// Version is what Telegram shows as the version of the program in its list of sessions.
+	Version string
+
+	Now func() time.Time // the clock; nil means time.Now
+	Log zerolog.Logger
+}
+
+// dc is where to connect.
+type dc struct {
+	number int // 0: Telegram's own choice
+	host   string
+	port   int
+	key    *rsa.PublicKey
+}
+
+func (c Config) dc() (dc, error) {
+	if c.Server == "" {
+		if c.Key != "" {
+			return dc{}, errors.New("BELFRY_TELEGRAM_KEY is set without BELFRY_TELEGRAM_DC: set both or neither")
+		}
+		return dc{}, nil
+	}
+	number, addr, ok := strings.Cut(c.Server, "@")
+	host, port, err := net.SplitHostPort(addr)
+	d := dc{host: host}
+	if ok && err == nil {
+		d.number, err = strconv.Atoi(number)
+	}
+	if ok && err == nil {
+		d.port, err = strconv.Atoi(port)
+	}
+	if !ok || err != nil || d.number < 1 {
+		return dc{}, fmt.Errorf("BELFRY_TELEGRAM_DC %q: write it as 2@127.0.0.1:24430", c.Server)
+	}
+	block, _ := pem.Decode([]byte(c.Key))
+	if block == nil {
+		return dc{}, errors.New("BELFRY_TELEGRAM_KEY is not PEM: it must hold the RSA public key of the server in BELFRY_TELEGRAM_DC")
+	}
+	if d.key, err = x509.ParsePKCS1PublicKey(block.Bytes); err != nil {
+		return dc{}, fmt.Errorf("BELFRY_TELEGRAM_KEY is not a PKCS#1 public key: %w", err)
+	}
+	return d, nil
+}
+
+// Network is Telegram as this program sees it. Its methods may be called from any goroutine.
+type Network struct {
+	db   *store.DB
+	cfg  Config
+	dc   dc
+	web  *http.Client
+	root *os.Root // nil without a media folder
+
+	mu          sync.Mutex
+	run         context.Context // nil unless Run is running
+	wanted      []uint64        // connections asked for before Run
+	connections map[uint64]*connection
+}
+
+// New returns a network that works once [Network.Run] runs; [Network.Check] works at once. It
+// fails if the configuration cannot be right.
+func New(db *store.DB, cfg Config) (*Network, error) {
+	where, err := cfg.dc()
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	cfg.Patience = cmp.Or(cfg.Patience, 5*time.Second)
+	n := &Network{db: db, cfg: cfg, dc: where, web: webClient(), connections: map[uint64]*connection{}}
+	if cfg.MediaDir != "" {
+		if n.root, err = os.OpenRoot(cfg.MediaDir); err != nil {
+			return nil, fmt.Errorf("open the media folder: %w", err)
+		}
+	}
+	return n, nil
+}
+
+// Run keeps every Telegram identity of the store connected until ctx ends, and returns when all
+// are disconnected. Identities that wait for a person to log them in are left alone until
+// [Network.Connect] names them.
+func (n *Network) Run(ctx context.Context) error {
+	var ids []uint64
+	err := n.db.View(func(tx *store.Tx) error {
+		ids = nil
+		identities, err := tx.Identities.Of(Platform)
+		for _, identity := range identities {
+			if identity.State == store.IdentityNew || identity.State == store.IdentityReady || identity.State == "" {
+				ids = append(ids, identity.ID)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("telegram: read the identities: %w", err)
+	}
+	n.mu.Lock()
+	n.run = ctx
+	for _, id := range n.wanted {
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	n.wanted = nil
+	n.mu.Unlock()
+	for _, id := range ids {
+		n.Connect(id)
+	}
+	<-ctx.Done()
+
+	n.mu.Lock()
+	n.run = nil
+	open := n.connections
+	n.connections = map[uint64]*connection{}
+	n.mu.Unlock()
+	for _, c := range open {
+		<-c.done
+	}
+	return nil
+}
+
+// Connect starts the connection of an identity that is new or has changed, or starts it again: its
+// token is read anew. It returns at once. If the identity is gone its connection ends. Before
+// [Network.Run] it is a request to Run.
+func (n *Network) Connect(identityID uint64) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.run == nil {
+		n.wanted = append(n.wanted, identityID)
+		return
+	}
+	ctx, cancel := context.WithCancel(n.run)
+	c := newConnection(n, identityID, cancel)
+	before := n.connections[identityID]
+	n.connections[identityID] = c
+	go func() {
+		defer close(c.done)
+		defer cancel()
+		if before != nil { // two connections of one key end it for good
+			before.cancel()
+			<-before.done
+		}
+		c.keep(ctx)
+	}()
+}
+
+// State says whether an identity is connected.
+type State string
+
+// The states of a connection.
+const (
+	StateOff        State = "off"        // nobody asked for a connection
+	StateConnecting State = "connecting" // not there, being worked at
+	StateConnected  State = "connected"  // logged in and ready
+	StateLogin      State = "login"      // given up: a person has to log the identity in again
+)
+
+// Status is the connection of an identity, for health and pages.
+type Status struct {
+	State State
+	Since time.Time // when it came into that state
+	Err   string    // what went wrong last, in words; empty while connected
+}
+
+// Status returns the state of an identity's connection.
+func (n *Network) Status(identityID uint64) Status {
+	if c := n.connection(identityID); c != nil {
+		return c.currently()
+	}
+	return Status{State: StateOff}
+}
+
+// Await waits for an identity to be connected, for as long as [Config.Patience] says. Its error is
+// a [*platform.Error]: Login says that the identity was given up, Transient that it may yet connect.
+func (n *Network) Await(ctx context.Context, identityID uint64) error {
+	_, _, err := n.api(ctx, identityID)
+	return err
+}
+
+// Publisher returns what sends posts as the identity.
+func (n *Network) Publisher(identityID uint64) platform.Publisher {
+	return publisher{network: n, identity: identityID}
+}
+
+func (n *Network) connection(identityID uint64) *connection {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.connections[identityID]
+}

@@ -1,0 +1,260 @@
+package telegram
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gotd/td/tg"
+
+	"belfry/platform"
+	"belfry/store"
+)
+
+// publisher sends posts as one identity.
+type publisher struct {
+	network  *Network
+	identity uint64
+}
+
+// Publish sends the post and returns when Telegram has confirmed it. See [platform.Publisher]; a
+// repetition with the same key, to the same chat, is answered with the first one's receipt.
+func (p publisher) Publish(ctx context.Context, post platform.Post) (platform.Receipt, error) {
+	began := p.network.cfg.Now()
+	receipt, err := p.publish(ctx, post)
+	log := p.network.cfg.Log.Debug() // the run that asked for it tells the owner
+	if e, ok := errors.AsType[*platform.Error](err); ok {
+		log = log.Str("kind", string(e.Kind)).Str("code", e.Code).Str("error", plainly(e.Err))
+	}
+	log.Str("platform", Platform).Uint64("identity", p.identity).Str("target", post.Target).
+		Int("media", len(post.Media)).Ints64("messages", receipt.MessageIDs).
+		Dur("took", p.network.cfg.Now().Sub(began)).Msg("publish")
+	return receipt, err
+}
+
+func (p publisher) publish(ctx context.Context, post platform.Post) (platform.Receipt, error) {
+	if post.Key == 0 {
+		return platform.Receipt{}, refusedContent("key", errors.New("a post needs a key before it is sent"))
+	}
+	d, _, err := p.network.draft(post)
+	if err != nil {
+		return platform.Receipt{}, err
+	}
+	tried := map[cure]int{}
+	var unknown *platform.Error // of an attempt that may have made the message
+	for {
+		receipt, failed := p.attempt(ctx, d)
+		if failed == nil {
+			return receipt, nil
+		}
+		if failed.err.Kind == platform.Unknown {
+			unknown = failed.err
+		}
+		c := failed.cure
+		tried[c]++
+		if c == none || tried[c] > c.limit() || ctx.Err() != nil {
+			if unknown != nil && failed.err.Kind == platform.Transient {
+				return platform.Receipt{}, unknown
+			}
+			return platform.Receipt{}, failed.err
+		}
+		if err := p.apply(ctx, c, failed); err != nil {
+			return platform.Receipt{}, err
+		}
+	}
+}
+
+// cure is what can be done about an error at once.
+type cure int
+
+const (
+	none         cure = iota
+	resolveAgain      // the stored peer is not accepted any more
+	uploadAgain       // Telegram has lost the file
+	logInAgain        // the bot's session has ended
+	sendAgain         // the connection broke; the random ids make the repetition safe
+)
+
+// limit is how often a cure is tried in one Publish.
+func (c cure) limit() int {
+	if c == sendAgain {
+		return 3
+	}
+	return 1
+}
+
+// failure is the error of an attempt, and what may help.
+type failure struct {
+	err  *platform.Error
+	cure cure
+	peer store.Peer // with resolveAgain
+}
+
+// apply does what has to be done before the next attempt.
+func (p publisher) apply(ctx context.Context, c cure, f *failure) error {
+	switch c {
+	case resolveAgain:
+		if err := p.network.forgetPeer(f.peer); err != nil {
+			return notStored(err)
+		}
+	case sendAgain: // gotd may not have noticed the break yet
+		timer := time.NewTimer(shortestPause)
+		defer timer.Stop()
+		select {
+		case <-ctx.Done():
+		case <-timer.C:
+		}
+	}
+	return nil
+}
+
+// attempt does everything once.
+func (p publisher) attempt(ctx context.Context, d draft) (platform.Receipt, *failure) {
+	api, c, err := p.network.api(ctx, p.identity)
+	if err != nil {
+		return platform.Receipt{}, &failure{err: platform.AsError(err)}
+	}
+	o := outgoing{network: p.network, api: api, draft: d}
+	var updates tg.UpdatesClass
+	var sent bool
+	if o.peer, err = p.network.peer(ctx, api, p.identity, d.target); err == nil {
+		updates, sent, err = o.send(ctx)
+	}
+	if err != nil {
+		e := c.sorted(api, err, sent)
+		return platform.Receipt{}, &failure{err: e, cure: prescribe(err, e, o.peer), peer: o.peer}
+	}
+	return receipt(updates, o.peer, o.randomIDs()), nil
+}
+
+// prescribe finds the cure for a failed call.
+func prescribe(err error, e *platform.Error, peer store.Peer) cure {
+	switch e.Code {
+	case "CHANNEL_INVALID", "PEER_ID_INVALID", "CHANNEL_PRIVATE":
+		if peer.ID != 0 { // it came from the store
+			return resolveAgain
+		}
+	case "FILE_REFERENCE_EXPIRED", "FILE_REFERENCE_INVALID", "FILE_REFERENCE_EMPTY", "FILE_PART_MISSING",
+		"FILE_ID_INVALID":
+		return uploadAgain
+	}
+	if e.Kind == platform.Login {
+		return logInAgain
+	}
+	if _, sorted := errors.AsType[*platform.Error](err); !sorted && e.Code == "" {
+		return sendAgain
+	}
+	return none
+}
+
+// outgoing is a post on its way to a peer.
+type outgoing struct {
+	network *Network
+	api     *tg.Client
+	peer    store.Peer
+	draft
+}
+
+// randomIDs are the random ids of the post's messages, in order.
+func (o *outgoing) randomIDs() []int64 {
+	ids := make([]int64, max(len(o.Media), 1))
+	for i := range ids {
+		ids[i] = RandomID(o.Key, i)
+	}
+	return ids
+}
+
+// send makes the messages. sent is false as long as no call has been made that could make one.
+func (o *outgoing) send(ctx context.Context) (u tg.UpdatesClass, sent bool, err error) {
+	ids := o.randomIDs()
+	switch len(o.Media) {
+	case 0:
+		u, err = o.api.MessagesSendMessage(ctx, &tg.MessagesSendMessageRequest{
+			Peer: inputPeer(o.peer), Message: o.text, Entities: o.entities, RandomID: ids[0],
+			Silent: o.Silent, NoWebpage: o.NoLinkPreview,
+		})
+		return u, true, wrap("send the message", err)
+	case 1:
+		media, err := o.upload(ctx, 0)
+		if err != nil {
+			return nil, false, err
+		}
+		u, err = o.api.MessagesSendMedia(ctx, &tg.MessagesSendMediaRequest{
+			Peer: inputPeer(o.peer), Media: media, Message: o.text, Entities: o.entities, RandomID: ids[0],
+			Silent: o.Silent,
+		})
+		return u, true, wrap("send the media", err)
+	}
+	album := make([]tg.InputSingleMedia, len(o.Media))
+	for i := range o.Media {
+		media, err := o.store(ctx, i)
+		if err != nil {
+			return nil, false, err
+		}
+		album[i] = tg.InputSingleMedia{Media: media, RandomID: ids[i]}
+	}
+	album[0].Message, album[0].Entities = o.text, o.entities // the text of an album is its first item's
+	u, err = o.api.MessagesSendMultiMedia(ctx, &tg.MessagesSendMultiMediaRequest{
+		Peer: inputPeer(o.peer), MultiMedia: album, Silent: o.Silent,
+	})
+	return u, true, wrap("send the album", err)
+}
+
+func wrap(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", doing, err)
+}
+
+// upload uploads attachment number i.
+func (o *outgoing) upload(ctx context.Context, i int) (tg.InputMediaClass, error) {
+	m := o.Media[i]
+	c, err := o.network.open(ctx, m)
+	if err != nil {
+		return nil, o.blame(i, err)
+	}
+	defer c.Close()
+	file, err := upload(ctx, o.api, c, sizeLimit(m.Kind))
+	if err != nil {
+		return nil, o.blame(i, fmt.Errorf("upload: %w", err))
+	}
+	return inputMedia(m.Kind, c, file), nil
+}
+
+// blame names attachment number i as the one that an error of the content is about. No call has
+// been made yet that could make a message.
+func (o *outgoing) blame(i int, err error) error {
+	e := *sortError(err, false)
+	if e.Scope == platform.ScopeContent {
+		e.Field = fmt.Sprintf("media[%d].file", i)
+		if o.Media[i].URL != "" {
+			e.Field = fmt.Sprintf("media[%d].url", i)
+		}
+	}
+	return &e
+}
+
+// store uploads attachment number i and has Telegram keep it, as the members of an album must be.
+func (o *outgoing) store(ctx context.Context, i int) (tg.InputMediaClass, error) {
+	media, err := o.upload(ctx, i)
+	if err != nil {
+		return nil, err
+	}
+	stored, err := o.api.MessagesUploadMedia(ctx, &tg.MessagesUploadMediaRequest{Peer: inputPeer(o.peer), Media: media})
+	if err != nil {
+		return nil, o.blame(i, fmt.Errorf("store: %w", err))
+	}
+	switch stored := stored.(type) {
+	case *tg.MessageMediaPhoto:
+		if photo, ok := stored.Photo.(*tg.Photo); ok {
+			return &tg.InputMediaPhoto{ID: photo.AsInput()}, nil
+		}
+	case *tg.MessageMediaDocument:
+		if document, ok := stored.Document.(*tg.Document); ok {
+			return &tg.InputMediaDocument{ID: document.AsInput()}, nil
+		}
+	}
+	return nil, o.blame(i, fmt.Errorf("store the media: the answer is a %T", stored))
+}

@@ -1,0 +1,137 @@
+package telegram
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/gotd/td/telegram"
+	"github.com/gotd/td/tg"
+
+	"belfry/platform"
+	"belfry/store"
+)
+
+// link follows the state of the MTProto connection.
+func (c *connection) link(state telegram.ConnectionState) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.linked = state == telegram.ConnectionStateReady
+	c.settle()
+}
+
+func (c *connection) loggedIn(api *tg.Client) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.api = api
+	select {
+	case <-c.renew: // of the life before
+	default:
+	}
+	c.settle()
+}
+
+// settle brings the status in line and wakes whoever waits for it. The caller holds mu.
+func (c *connection) settle() {
+	state := StateConnecting
+	if c.final != nil {
+		state = StateLogin
+	} else if c.linked && c.api != nil {
+		state = StateConnected
+		c.status.Err = ""
+	}
+	if state != c.status.State {
+		switch {
+		case state == StateConnected:
+			c.log.Info().Msg("connected to Telegram")
+		case c.status.State == StateConnected:
+			c.log.Info().Msg("disconnected from Telegram")
+		}
+		c.status.State, c.status.Since = state, c.network.cfg.Now().UTC()
+	}
+	close(c.changed)
+	c.changed = make(chan struct{})
+}
+
+// failed notes why there is no connection; the same words are logged once.
+func (c *connection) failed(err error) {
+	words := plainly(err)
+	c.mu.Lock()
+	repeated := c.status.Err == words
+	c.status.Err = words
+	c.mu.Unlock()
+	if !repeated {
+		c.log.Warn().Str("error", words).Msg("no connection to Telegram; trying again")
+	}
+}
+
+// giveUp ends the attempts; with record, the store says that a person has to log the identity in.
+func (c *connection) giveUp(e *platform.Error, record bool) {
+	words := plainly(e)
+	if record {
+		if err := c.setState(store.IdentityLogin, store.Reason{Code: store.ReasonLogin, Detail: words}); err != nil {
+			c.log.Error().Err(err).Msg("could not store that the login has ended")
+		}
+	}
+	c.log.Error().Str("code", e.Code).Str("error", words).Msg("gave up connecting to Telegram")
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.final = e
+	c.status.Err = words
+	c.settle()
+}
+
+func (c *connection) currently() Status {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.status
+}
+
+// ready returns the API of a connection that stands, waiting for one as long as the configuration
+// says. Its error is Transient, or Login if the connection was given up.
+func (c *connection) ready(ctx context.Context) (*tg.Client, error) {
+	patience := time.NewTimer(c.network.cfg.Patience)
+	defer patience.Stop()
+	for {
+		c.mu.Lock()
+		api, linked, final, changed, words := c.api, c.linked, c.final, c.changed, c.status.Err
+		c.mu.Unlock()
+		switch {
+		case final != nil:
+			return nil, final
+		case api != nil && linked:
+			return api, nil
+		}
+		select {
+		case <-changed:
+			continue
+		case <-ctx.Done():
+		case <-patience.C:
+		case <-c.done:
+		}
+		if words == "" {
+			words = "the connection is being made"
+		}
+		return nil, notConnected(words)
+	}
+}
+
+// loggedOut is told by a call that api's login is gone. It asks for a new one, once.
+func (c *connection) loggedOut(api *tg.Client) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.api != api {
+		return
+	}
+	c.api = nil
+	c.settle()
+	select {
+	case c.renew <- struct{}{}:
+	default:
+	}
+}
+
+func notConnected(words string) *platform.Error {
+	return &platform.Error{Kind: platform.Transient, Scope: platform.ScopeIdentity,
+		Err: fmt.Errorf("not connected to Telegram: %s", words)}
+}

@@ -1,0 +1,186 @@
+package telegramtest
+
+import (
+	"errors"
+
+	"github.com/gotd/td/bin"
+	"github.com/gotd/td/mt"
+	"github.com/gotd/td/tg"
+	"github.com/gotd/td/tgerr"
+)
+
+// call is one call of a method, by whoever is logged in with the connection's key.
+type call struct {
+	srv *Server
+	key [8]byte
+	bot *bot // nil before the login
+}
+
+// method is what the server can do under one name.
+type method struct {
+	name  string
+	open  bool // may be called before the login
+	parse func(*bin.Buffer) (any, error)
+	run   func(*call, any) (bin.Encoder, error) // with the server's mu held
+}
+
+// request is the shape of gotd's generated request types.
+type request[T any] interface {
+	*T
+	bin.Decoder
+	TypeID() uint32
+	TypeName() string
+}
+
+// add registers a method. Its errors are of type *tgerr.Error.
+func add[T any, R request[T]](table map[uint32]method, open bool, run func(*call, R) (bin.Encoder, error)) {
+	var r R = new(T)
+	table[r.TypeID()] = method{
+		name: r.TypeName(),
+		open: open,
+		parse: func(b *bin.Buffer) (any, error) {
+			var r R = new(T)
+			return r, r.Decode(b)
+		},
+		run: func(c *call, req any) (bin.Encoder, error) { return run(c, req.(R)) },
+	}
+}
+
+func methods() map[uint32]method {
+	table := map[uint32]method{}
+	add(table, true, (*call).getConfig)
+	add(table, true, (*call).importBotAuthorization)
+	add(table, false, (*call).logOut)
+	add(table, false, (*call).getUsers)
+	add(table, false, (*call).getState)
+	add(table, false, (*call).resolveUsername)
+	add(table, false, (*call).getChannels)
+	add(table, false, (*call).saveFilePart)
+	add(table, false, (*call).saveBigFilePart)
+	add(table, false, (*call).uploadMedia)
+	add(table, false, (*call).sendMessage)
+	add(table, false, (*call).sendMedia)
+	add(table, false, (*call).sendMultiMedia)
+	return table
+}
+
+// call carries out one call and answers it, unless a fault says otherwise.
+func (c *conn) call(ses *session, id int64, b *bin.Buffer) {
+	m, req, err := c.srv.parse(b)
+	if err != nil {
+		c.answer(ses, id, nil, err)
+		return
+	}
+	s := c.srv
+	s.mu.Lock()
+	s.calls[m.name]++
+	f := s.takeFault(m.name)
+	s.note()
+	s.mu.Unlock()
+
+	switch {
+	case f == nil:
+	case f.err != nil:
+		c.answer(ses, id, nil, f.err)
+		return
+	case f.kind == dropBefore:
+		c.close()
+		return
+	default:
+		_ = c.ack(ses, id)
+	}
+
+	answer, err := s.carryOut(m, req, ses.key.ID, f)
+	switch {
+	case f != nil && f.kind == mute:
+	case f != nil && f.kind == drop:
+		c.close()
+	default:
+		c.answer(ses, id, answer, err)
+	}
+}
+
+// carryOut runs the method. While a fault holds it, the random ids of its messages are taken.
+func (s *Server) carryOut(m method, req any, key [8]byte, f *fault) (bin.Encoder, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := &call{srv: s, key: key}
+	if user, ok := s.logins[key]; ok {
+		c.bot = s.bots[user]
+	}
+	if c.bot == nil && !m.open {
+		return nil, tgerr.New(401, "AUTH_KEY_UNREGISTERED")
+	}
+	taken, err := s.takeRandomIDs(c, req)
+	if err != nil {
+		return nil, err
+	}
+	if f != nil && f.kind == hold {
+		s.mu.Unlock()
+		<-f.held
+		s.mu.Lock()
+	}
+	for _, k := range taken {
+		delete(s.running, k)
+	}
+	answer, err := m.run(c, req)
+	s.note()
+	return answer, err
+}
+
+// answer sends a result or an error. A failure to send is the client's: it will come back.
+func (c *conn) answer(ses *session, id int64, answer bin.Encoder, err error) {
+	if refused, ok := errors.AsType[*tgerr.Error](err); ok {
+		answer = &mt.RPCError{ErrorCode: refused.Code, ErrorMessage: refused.Message}
+	} else if err != nil {
+		answer = &mt.RPCError{ErrorCode: 500, ErrorMessage: "INTERNAL"}
+	}
+	if err := c.result(ses, id, answer); err != nil {
+		c.close()
+	}
+}
+
+// parse unwraps invokeWithLayer and its kin, checks the application, and decodes the request.
+func (s *Server) parse(b *bin.Buffer) (method, any, error) {
+	for {
+		id, err := b.PeekID()
+		if err != nil {
+			return method{}, nil, err
+		}
+		var wrapper bin.Decoder
+		switch id {
+		case tg.InvokeWithLayerRequestTypeID:
+			wrapper = &tg.InvokeWithLayerRequest{Query: rest{}}
+		case tg.InvokeWithoutUpdatesRequestTypeID:
+			wrapper = &tg.InvokeWithoutUpdatesRequest{Query: rest{}}
+		case tg.InitConnectionRequestTypeID:
+			init := &tg.InitConnectionRequest{Query: rest{}}
+			if err := init.Decode(b); err != nil {
+				return method{}, nil, err
+			}
+			if init.APIID != AppID {
+				return method{}, nil, tgerr.New(400, "API_ID_INVALID")
+			}
+			continue
+		default:
+			m, ok := s.methods[id]
+			if !ok {
+				return method{}, nil, tgerr.New(400, "INPUT_METHOD_INVALID")
+			}
+			req, err := m.parse(b)
+			if err != nil {
+				return method{}, nil, tgerr.New(400, "INPUT_REQUEST_INVALID")
+			}
+			return m, req, nil
+		}
+		if err := wrapper.Decode(b); err != nil {
+			return method{}, nil, err
+		}
+	}
+}
+
+// rest stands for the wrapped query and leaves it in the buffer.
+type rest struct{}
+
+func (rest) Decode(*bin.Buffer) error { return nil }
+func (rest) Encode(*bin.Buffer) error { return errors.New("a request is only decoded here") }

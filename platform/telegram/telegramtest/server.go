@@ -1,0 +1,260 @@
+// Package telegramtest is a small Telegram for tests and demonstrations, in the manner of
+// net/http/httptest: a real MTProto server on a real socket that knows bots, channels, messages
+// and uploads, refuses what Telegram refuses, and takes faults.
+//
+// It speaks MTProto with gotd's own key exchange, cipher and transport. The state (keys, logins,
+// messages, random ids) belongs to the [Server] and outlives every connection, so that a client
+// that comes back with a stored session is still logged in, and a repeated random id is
+// recognised. It is lost when the process ends.
+//
+// It sends no updates of its own accord, and knows no users but bots, no groups, no slow mode, no
+// reading, editing or deleting of messages, one data centre, and no temporary keys.
+package telegramtest
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+
+	"github.com/gotd/td/crypto"
+	"github.com/gotd/td/exchange"
+	"github.com/gotd/td/proto"
+	"github.com/gotd/td/tg"
+)
+
+// The application that the server knows; any other is refused with API_ID_INVALID.
+const (
+	AppID   = 24430
+	AppHash = "0123456789abcdef0123456789abcdef"
+)
+
+// Options of a [Server]. The zero value listens on a free port of the loopback interface.
+type Options struct {
+	Addr     string          // address to listen on; default 127.0.0.1:0
+	Listener net.Listener    // used instead of Addr if set; the server closes it
+	Key      *rsa.PrivateKey // identity of the server, 2048 bits; default: a new one
+	DC       int             // number of the data centre that it plays; default 2
+}
+
+// Server is a running Telegram. Its methods may be called at any time from any goroutine.
+type Server struct {
+	Addr string // host:port
+
+	dc      int
+	key     exchange.PrivateKey
+	cipher  crypto.Cipher
+	ids     *proto.MessageIDGen
+	methods map[uint32]method
+
+	net struct {
+		sync.Mutex
+		listener net.Listener
+		conns    map[*conn]struct{}
+		running  sync.WaitGroup
+	}
+
+	// mu guards all that follows: what Telegram remembers.
+	mu       sync.Mutex
+	changed  chan struct{} // closed and replaced whenever something below changes
+	keys     map[[8]byte]crypto.AuthKey
+	logins   map[[8]byte]int64 // auth key to the user that it is logged in as
+	bots     map[int64]*bot
+	channels map[int64]*channel
+	uploads  map[uploadKey]*upload
+	media    map[int64]*storedMedia
+	lastID   int64 // of media and of albums
+	running  map[sentKey]struct{}
+	calls    map[string]int
+	faults   map[string][]*fault
+	holds    []*fault
+}
+
+// NewServer starts a server. Like httptest.NewServer it panics if it cannot listen.
+func NewServer(opts Options) *Server {
+	if opts.Addr == "" {
+		opts.Addr = "127.0.0.1:0"
+	}
+	if opts.DC == 0 {
+		opts.DC = 2
+	}
+	if opts.Key == nil {
+		key, err := rsa.GenerateKey(rand.Reader, 2048)
+		if err != nil {
+			panic(fmt.Sprintf("telegramtest: make a key: %v", err))
+		}
+		opts.Key = key
+	}
+	if opts.Listener == nil {
+		l, err := net.Listen("tcp", opts.Addr)
+		if err != nil {
+			panic(fmt.Sprintf("telegramtest: listen on %s: %v", opts.Addr, err))
+		}
+		opts.Listener = l
+	}
+	s := &Server{
+		Addr:     opts.Listener.Addr().String(),
+		dc:       opts.DC,
+		key:      exchange.PrivateKey{RSA: opts.Key},
+		cipher:   crypto.NewServerCipher(rand.Reader),
+		ids:      proto.NewMessageIDGen(now),
+		changed:  make(chan struct{}),
+		keys:     map[[8]byte]crypto.AuthKey{},
+		logins:   map[[8]byte]int64{},
+		bots:     map[int64]*bot{},
+		channels: map[int64]*channel{},
+		uploads:  map[uploadKey]*upload{},
+		media:    map[int64]*storedMedia{},
+		running:  map[sentKey]struct{}{},
+		calls:    map[string]int{},
+		faults:   map[string][]*fault{},
+	}
+	s.methods = methods()
+	s.net.conns = map[*conn]struct{}{}
+	s.listen(opts.Listener)
+	return s
+}
+
+// DC is the server's address in the notation of BELFRY_TELEGRAM_DC, such as 2@127.0.0.1:24430.
+func (s *Server) DC() string { return fmt.Sprintf("%d@%s", s.dc, s.Addr) }
+
+// PublicKeyPEM is the server's public key, PKCS#1 in PEM.
+func (s *Server) PublicKeyPEM() string {
+	return string(pem.EncodeToMemory(&pem.Block{
+		Type:  "RSA PUBLIC KEY",
+		Bytes: x509.MarshalPKCS1PublicKey(&s.key.RSA.PublicKey),
+	}))
+}
+
+// PublicKey is the same key for a gotd client.
+func (s *Server) PublicKey() exchange.PublicKey { return s.key.Public() }
+
+// Close stops listening, cuts all connections and waits for their goroutines.
+func (s *Server) Close() {
+	s.Stop()
+	s.ClearFaults() // a call that is held would never end
+	s.net.running.Wait()
+}
+
+// CloseConnections cuts all connections. Clients may come back at once.
+func (s *Server) CloseConnections() {
+	s.net.Lock()
+	defer s.net.Unlock()
+	for c := range s.net.conns {
+		c.close()
+	}
+}
+
+// Stop is an outage: the server neither listens nor answers until [Server.Start]. Its state stays.
+func (s *Server) Stop() {
+	s.net.Lock()
+	defer s.net.Unlock()
+	if s.net.listener != nil {
+		_ = s.net.listener.Close()
+		s.net.listener = nil
+	}
+	for c := range s.net.conns {
+		c.close()
+	}
+}
+
+// Start ends an outage on the same address. It panics if the address has been taken meanwhile.
+func (s *Server) Start() {
+	l, err := net.Listen("tcp", s.Addr)
+	if err != nil {
+		panic(fmt.Sprintf("telegramtest: listen again on %s: %v", s.Addr, err))
+	}
+	s.listen(l)
+}
+
+// Restart is a Stop and a Start: every connection and every MTProto session is gone, and
+// everything else is as it was.
+func (s *Server) Restart() {
+	s.Stop()
+	s.Start()
+}
+
+func (s *Server) listen(l net.Listener) {
+	s.net.Lock()
+	s.net.listener = l
+	s.net.Unlock()
+	s.net.running.Go(func() {
+		for {
+			raw, err := l.Accept()
+			if errors.Is(err, net.ErrClosed) {
+				return
+			}
+			if err != nil {
+				continue
+			}
+			c := &conn{srv: s, raw: raw, sessions: map[int64]*session{}}
+			s.net.Lock()
+			if s.net.listener != l { // stopped between Accept and here
+				s.net.Unlock()
+				_ = raw.Close()
+				return
+			}
+			s.net.conns[c] = struct{}{}
+			s.net.running.Go(c.serve)
+			s.net.Unlock()
+		}
+	})
+}
+
+func (s *Server) forget(c *conn) {
+	s.net.Lock()
+	defer s.net.Unlock()
+	delete(s.net.conns, c)
+}
+
+// config is what help.getConfig answers. Without the data centres in it a client that has
+// connected once could not connect again.
+func (s *Server) config() *tg.Config {
+	addr := s.tcpAddr()
+	return &tg.Config{
+		Date:    int(now().Unix()),
+		Expires: int(now().Unix()) + 3600,
+		ThisDC:  s.dc,
+		DCOptions: []tg.DCOption{{
+			ID: s.dc, IPAddress: addr.IP.String(), Port: addr.Port, Ipv6: addr.IP.To4() == nil, Static: true,
+		}},
+		CaptionLengthMax: captionLimit,
+		MessageLengthMax: textLimit,
+	}
+}
+
+func (s *Server) tcpAddr() *net.TCPAddr {
+	addr, err := net.ResolveTCPAddr("tcp", s.Addr)
+	if err != nil {
+		return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}
+	}
+	return addr
+}
+
+// note tells whoever waits that something has changed. The caller holds mu.
+func (s *Server) note() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// await waits until cond holds; cond runs with mu held.
+func (s *Server) await(ctx context.Context, cond func() bool) error {
+	for {
+		s.mu.Lock()
+		ok, changed := cond(), s.changed
+		s.mu.Unlock()
+		if ok {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-changed:
+		}
+	}
+}
