@@ -1,0 +1,158 @@
+// Package identities manages the logins that Belfry acts as: the actions that people take on them.
+// Connecting them is the adapters' work, who watch the table.
+package identities
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"belfry/store"
+)
+
+// Main is the name of the identity that the settings describe, and that posts use by default.
+const Main = "main"
+
+// Request is a login as somebody adds it.
+type Request struct {
+	Platform string // telegram
+	Name     string // what to call it; empty means main
+	Kind     string // bot; empty means that
+	Token    string // of the bot
+	Target   string // where its posts go unless they say otherwise
+}
+
+// Patch is a change to a login. What is nil stays.
+type Patch struct {
+	Token  *string
+	Target *string
+}
+
+// Add writes a new identity. Its adapter logs it in.
+func Add(tx *store.Tx, r Request) (store.Identity, error) {
+	i := store.Identity{
+		Platform: strings.ToLower(strings.TrimSpace(r.Platform)), Name: strings.TrimSpace(r.Name),
+		Kind: store.IdentityKind(r.Kind), Secret: strings.TrimSpace(r.Token), Target: strings.TrimSpace(r.Target),
+		State: store.IdentityNew, CreatedAt: tx.Now(), UpdatedAt: tx.Now(),
+	}
+	if i.Name == "" {
+		i.Name = Main
+	}
+	if i.Kind == "" {
+		i.Kind = store.IdentityBot
+	}
+	switch {
+	case i.Platform != "telegram":
+		return i, &store.FieldError{Field: "platform", Problem: fmt.Sprintf("%q is not available in this version", r.Platform), Cure: "use telegram"}
+	case i.Kind != store.IdentityBot:
+		return i, &store.FieldError{Field: "kind", Problem: fmt.Sprintf("%q is not available in this version", r.Kind), Cure: "use bot"}
+	}
+	if err := checkToken(i.Secret); err != nil {
+		return i, err
+	}
+	err := tx.Identities.Put(&i)
+	if errors.Is(err, store.ErrExists) {
+		return i, &store.FieldError{Field: "name", Problem: fmt.Sprintf("%q is taken", i.Name), Cure: "choose another name"}
+	}
+	return i, err
+}
+
+// checkToken checks the form of a bot's token, so that a slip in copying is found at once.
+func checkToken(token string) error {
+	form := regexp.MustCompile(`^\d{3,}:[A-Za-z0-9_-]{20,}$`)
+	switch {
+	case token == "":
+		return &store.FieldError{Field: "token", Problem: "is missing", Cure: "paste the one that @BotFather gave"}
+	case !form.MatchString(token):
+		return &store.FieldError{Field: "token", Problem: "does not look like a bot's", Cure: "paste the whole of what @BotFather gave, such as 123456789:AAE…"}
+	}
+	return nil
+}
+
+// Change gives an identity another token or target. With another token it is logged in anew.
+func Change(tx *store.Tx, id uint64, p Patch) (store.Identity, error) {
+	i, err := tx.Identities.Get(id)
+	if err != nil {
+		return i, err
+	}
+	if p.Target != nil {
+		i.Target = strings.TrimSpace(*p.Target)
+	}
+	if p.Token != nil {
+		token := strings.TrimSpace(*p.Token)
+		if err := checkToken(token); err != nil {
+			return i, err
+		}
+		if err := forget(tx, id); err != nil {
+			return i, err
+		}
+		i.Secret, i.State, i.Reason = token, store.IdentityNew, store.Reason{}
+	}
+	i.UpdatedAt = tx.Now()
+	return i, tx.Identities.Put(&i)
+}
+
+// Remove deletes an identity with all that it needs to log in. One that posts wait for stays.
+func Remove(tx *store.Tx, id uint64) error {
+	i, err := tx.Identities.Get(id)
+	if err != nil {
+		return err
+	}
+	for post, err := range tx.Posts.Pending(id) {
+		if err != nil {
+			return err
+		}
+		return &store.ConflictError{Problem: fmt.Sprintf("post %d waits for the login %s", post.ID, i.Name),
+			Cure: "cancel or change the posts that it is to send first"}
+	}
+	if err := forget(tx, id); err != nil {
+		return err
+	}
+	return tx.Identities.Delete(id)
+}
+
+// forget deletes what was learned while an identity was logged in.
+func forget(tx *store.Tx, id uint64) error {
+	session, err := tx.Sessions.Of(id)
+	if err == nil {
+		err = tx.Sessions.Delete(session.ID)
+	}
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	for peer, err := range tx.Peers.Of(id) {
+		if err != nil {
+			return err
+		}
+		if err := tx.Peers.Delete(peer.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Configure makes the identity called main what the settings say: there if it was not, with this
+// token and this target. Settings that are the same as before change nothing.
+func Configure(tx *store.Tx, token, target string) error {
+	i, err := tx.Identities.ByName("telegram", Main)
+	if errors.Is(err, store.ErrNotFound) {
+		_, err = Add(tx, Request{Platform: "telegram", Token: token, Target: target})
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	var p Patch
+	if i.Secret != strings.TrimSpace(token) {
+		p.Token = &token
+	}
+	if target != "" && i.Target != strings.TrimSpace(target) {
+		p.Target = &target
+	}
+	if p == (Patch{}) {
+		return nil
+	}
+	_, err = Change(tx, i.ID, p)
+	return err
+}

@@ -1,0 +1,184 @@
+package posts
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"time"
+
+	"belfry/platform"
+	"belfry/scheduler"
+	"belfry/store"
+)
+
+// Schedule writes the post and its job.
+func (w *Worker) Schedule(tx *store.Tx, d Draft) (store.Post, error) {
+	identity, err := tx.Identities.Get(d.identity.ID)
+	if err != nil {
+		return store.Post{}, err
+	}
+	post := d.normal()
+	post.ID, post.Status = 0, store.PostScheduled
+	post.Key = newKey()
+	post.CreatedAt, post.UpdatedAt = tx.Now(), tx.Now()
+	if err := tx.Posts.Put(&post); err != nil {
+		return post, err
+	}
+	return post, putJob(tx, post, identity, post.ScheduledTime)
+}
+
+// Change writes a changed post and moves its job.
+func (w *Worker) Change(tx *store.Tx, id uint64, d Draft) (store.Post, error) {
+	was, err := tx.Posts.Get(id)
+	if err != nil {
+		return was, err
+	}
+	if err := changeable(was); err != nil {
+		return was, err
+	}
+	identity, err := tx.Identities.Get(d.identity.ID)
+	if err != nil {
+		return was, err
+	}
+	post := d.normal()
+	post.ID, post.Key, post.CreatedAt = was.ID, was.Key, was.CreatedAt
+	return schedule(tx, post, identity, post.ScheduledTime)
+}
+
+// changeable reports why a post can no longer be changed, if so.
+func changeable(p store.Post) error {
+	switch p.Status {
+	case store.PostPublished:
+		return &store.ConflictError{Problem: fmt.Sprintf("post %d is published already", p.ID), Cure: "make a new post"}
+	case store.PostPublishing:
+		return &store.ConflictError{Problem: fmt.Sprintf("post %d is being published", p.ID), Cure: "wait, or cancel it first"}
+	case store.PostUnknown:
+		return &store.ConflictError{Problem: fmt.Sprintf("nobody knows whether post %d is out", p.ID),
+			Cure: "look in the chat, then retry it as it is or make a new post"}
+	}
+	return nil
+}
+
+// Cancel keeps a post from going out.
+func (w *Worker) Cancel(tx *store.Tx, id uint64) (store.Post, error) {
+	post, err := tx.Posts.Get(id)
+	if err != nil {
+		return post, err
+	}
+	switch post.Status {
+	case store.PostCancelled:
+		return post, nil
+	case store.PostScheduled, store.PostFailed, store.PostSkipped:
+	case store.PostPublishing:
+		job, err := tx.Jobs.ByName(post.JobName())
+		if err == nil && job.State == store.JobRunning {
+			return post, &store.ConflictError{Problem: fmt.Sprintf("post %d is on its way right now", id), Cure: "look again in a moment"}
+		}
+	default:
+		return post, &store.ConflictError{Problem: fmt.Sprintf("post %d is %s", id, post.Status), Cure: "delete the message in the chat"}
+	}
+	if post.Unsettled { // it will not be sent again, and may be out
+		fail(&post, post.Reason)
+	} else {
+		post.Status, post.Reason = store.PostCancelled, store.Reason{Code: store.ReasonCancelled}
+	}
+	post.UpdatedAt = tx.Now()
+	if err := tx.Posts.Put(&post); err != nil {
+		return post, err
+	}
+	return post, scheduler.Delete(tx, post.JobName())
+}
+
+// Retry publishes a post at once that has ended without having gone out for sure. It keeps its key,
+// so one that is out after all is recognised.
+func (w *Worker) Retry(tx *store.Tx, id uint64) (store.Post, error) {
+	post, err := tx.Posts.Get(id)
+	if err != nil {
+		return post, err
+	}
+	if !post.Status.Final() {
+		return post, &store.ConflictError{Problem: fmt.Sprintf("post %d has not ended yet: it is %s", id, post.Status), Cure: "publish it now instead"}
+	}
+	if post.Status == store.PostPublished {
+		return post, &store.ConflictError{Problem: fmt.Sprintf("post %d is published already", id), Cure: "make a new post"}
+	}
+	identity, err := tx.Identities.Get(post.IdentityID)
+	if err != nil {
+		return post, fmt.Errorf("the login of post %d: %w", id, err)
+	}
+	post.Lateness = store.Lateness{} // asked for by hand, it is not too late
+	return schedule(tx, post, identity, tx.Now())
+}
+
+// PublishNow publishes a waiting post at once.
+func (w *Worker) PublishNow(tx *store.Tx, id uint64) (store.Post, error) {
+	post, err := tx.Posts.Get(id)
+	if err != nil {
+		return post, err
+	}
+	if post.Status.Final() {
+		return post, &store.ConflictError{Problem: fmt.Sprintf("post %d is %s", id, post.Status), Cure: "retry it if it has not gone out"}
+	}
+	_, err = scheduler.RunNow(tx, post.JobName())
+	return post, err
+}
+
+// schedule makes a post wait for a time, as if it were new.
+func schedule(tx *store.Tx, post store.Post, identity store.Identity, at time.Time) (store.Post, error) {
+	post.Status, post.Reason, post.Failures = store.PostScheduled, store.Reason{}, 0
+	post.UpdatedAt = tx.Now()
+	if err := tx.Posts.Put(&post); err != nil {
+		return post, err
+	}
+	return post, putJob(tx, post, identity, at)
+}
+
+func putJob(tx *store.Tx, post store.Post, identity store.Identity, at time.Time) error {
+	return scheduler.Put(tx, store.Job{
+		Name: post.JobName(), Kind: Kind, Subject: post.ID, Lane: identity.Lane(), Trigger: store.Trigger{At: at},
+	})
+}
+
+// newKey is a random number other than zero.
+func newKey() int64 {
+	var b [8]byte
+	for {
+		rand.Read(b[:]) // never fails
+		if key := int64(binary.BigEndian.Uint64(b[:])); key != 0 {
+			return key
+		}
+	}
+}
+
+// ContentRequest is a content as somebody asks for it.
+type ContentRequest struct {
+	Title, Description, Text string
+	Format                   string
+	Media                    []store.Media
+}
+
+// CreateContent writes a content. Where no text is given, the title and the description are it.
+func CreateContent(tx *store.Tx, r ContentRequest) (store.Content, error) {
+	content := store.Content{
+		Title: strings.TrimSpace(r.Title), Description: strings.TrimSpace(r.Description), Text: r.Text,
+		Format: r.Format, Media: r.Media, CreatedAt: tx.Now(),
+	}
+	if content.Text == "" {
+		content.Text = strings.TrimSpace(content.Title + "\n\n" + content.Description)
+	}
+	if content.Format == "" {
+		content.Format = string(platform.Plain)
+	}
+	switch platform.Format(content.Format) {
+	case platform.HTML, platform.Markdown, platform.Plain:
+	default:
+		return content, &store.FieldError{Field: "format", Problem: fmt.Sprintf("%q is not known", r.Format),
+			Cure: "use html, markdown or plain"}
+	}
+	if content.Text == "" && len(content.Media) == 0 {
+		return content, &store.FieldError{Field: "title", Problem: "is missing, and so is everything else",
+			Cure: "send title and description, or text, or media"}
+	}
+	return content, tx.Contents.Put(&content)
+}

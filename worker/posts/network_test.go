@@ -1,0 +1,208 @@
+package posts
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"belfry/platform"
+	"belfry/scheduler"
+	"belfry/store"
+)
+
+// network is a small network in memory. Like Telegram it remembers the keys of what was sent to a
+// chat, and takes faults: each call uses up one, if any is left.
+type network struct {
+	mu       sync.Mutex
+	messages []platform.Post
+	faults   []fault
+	calls    int
+	took     time.Duration // how long a call takes
+}
+
+// fault is what happens to a call.
+type fault struct {
+	err     *platform.Error
+	carried bool // the message is made all the same
+	hang    bool // no answer comes before the caller's deadline
+}
+
+func refusal(field, problem string) error {
+	return &platform.Error{Kind: platform.Refused, Scope: platform.ScopeContent, Field: field, Err: errors.New(problem)}
+}
+
+func (n *network) Check(p platform.Post) (platform.Measure, error) {
+	m := platform.Measure{Length: len(p.Text), Limit: 100}
+	if m.Length > m.Limit {
+		return m, refusal("text", "it is too long")
+	}
+	if len(p.Media) == 1 && p.Media[0].URL == "" {
+		return m, refusal("media[0].url", "is missing")
+	}
+	return m, nil
+}
+
+func (n *network) Reach(_ context.Context, _ uint64, target string) error {
+	if target == "@nowhere" {
+		return &platform.Error{Kind: platform.Refused, Scope: platform.ScopeChat, Code: "USERNAME_NOT_OCCUPIED", Err: errors.New("there is no such chat")}
+	}
+	if target == "@later" {
+		return &platform.Error{Kind: platform.Transient, Scope: platform.ScopeIdentity, Err: errors.New("not connected")}
+	}
+	return nil
+}
+
+func (n *network) Publisher(uint64) platform.Publisher { return n }
+
+func (n *network) Publish(ctx context.Context, p platform.Post) (platform.Receipt, error) {
+	n.mu.Lock()
+	n.calls++
+	var f fault
+	if len(n.faults) > 0 {
+		f, n.faults = n.faults[0], n.faults[1:]
+	}
+	receipt := platform.Receipt{}
+	if f.err == nil && !f.hang || f.carried {
+		i := slices.IndexFunc(n.messages, func(m platform.Post) bool { return m.Key == p.Key && m.Target == p.Target })
+		if i < 0 {
+			n.messages = append(n.messages, p)
+			i = len(n.messages) - 1
+		}
+		receipt = platform.Receipt{MessageIDs: []int64{int64(i + 1)}, Link: fmt.Sprintf("https://t.me/c/%d", i+1)}
+	}
+	took := n.took
+	n.mu.Unlock()
+	if took > 0 {
+		select {
+		case <-time.After(took):
+		case <-ctx.Done():
+		}
+	}
+	if f.hang {
+		<-ctx.Done()
+		return platform.Receipt{}, &platform.Error{Kind: platform.Unknown, Scope: platform.ScopeIdentity, Err: errors.New("no answer")}
+	}
+	if f.err != nil {
+		return platform.Receipt{}, f.err
+	}
+	return receipt, nil
+}
+
+// bench is a post worker with its scheduler on a real store, in a synctest bubble.
+type bench struct {
+	t       *testing.T
+	db      *store.DB
+	net     *network
+	worker  *Worker
+	stop    func()
+	firstID uint64 // of the identity
+}
+
+func inBubble(t *testing.T, test func(b *bench)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		db, err := store.Open(filepath.Join(t.TempDir(), "belfry.db"), store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := &bench{t: t, db: db, net: &network{}, stop: func() {}}
+		b.worker = New(db, map[string]Network{"telegram": b.net}, Config{})
+		b.update(func(tx *store.Tx) error {
+			i := store.Identity{Platform: "telegram", Name: "main", Kind: store.IdentityBot, Target: "@channel", State: store.IdentityReady}
+			defer func() { b.firstID = i.ID }()
+			return tx.Identities.Put(&i)
+		})
+		b.start()
+		test(b)
+		b.stop()
+		problems, err := db.Verify()
+		if err != nil || len(problems) > 0 {
+			t.Errorf("verify: %v, %v", problems, err)
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// start starts a scheduler on the store, as a new process would.
+func (b *bench) start() {
+	b.stop()
+	sched := scheduler.New(b.db, scheduler.Config{Log: zerolog.Nop(),
+		Kinds: map[string]scheduler.Kind{Kind: b.worker.Job()}})
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- sched.Run(ctx) }()
+	b.stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			b.t.Error(err)
+		}
+	})
+	synctest.Wait()
+}
+
+func (b *bench) pass(d time.Duration) {
+	<-time.NewTimer(d).C
+	synctest.Wait()
+}
+
+func (b *bench) update(fn func(*store.Tx) error) {
+	b.t.Helper()
+	if err := b.db.Update(fn); err != nil {
+		b.t.Fatal(err)
+	}
+	synctest.Wait()
+}
+
+// schedule makes a post that is due in d.
+func (b *bench) schedule(d time.Duration, r Request) store.Post {
+	b.t.Helper()
+	r.Platform = cmp.Or(r.Platform, "telegram")
+	r.Text = cmp.Or(r.Text, "hello")
+	r.ScheduledTime = b.db.Now().Add(d).Format(time.RFC3339Nano)
+	draft, err := b.worker.Prepare(context.Background(), r)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	var post store.Post
+	b.update(func(tx *store.Tx) (err error) {
+		post, err = b.worker.Schedule(tx, draft)
+		return err
+	})
+	return post
+}
+
+func (b *bench) post(id uint64) (p store.Post) {
+	b.t.Helper()
+	err := b.db.View(func(tx *store.Tx) (err error) {
+		p, err = tx.Posts.Get(id)
+		return err
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return p
+}
+
+// sent returns how many messages the network has made.
+func (b *bench) sent() int {
+	b.net.mu.Lock()
+	defer b.net.mu.Unlock()
+	return len(b.net.messages)
+}
+
+func (b *bench) fault(faults ...fault) {
+	b.net.mu.Lock()
+	defer b.net.mu.Unlock()
+	b.net.faults = append(b.net.faults, faults...)
+}

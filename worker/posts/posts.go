@@ -1,0 +1,87 @@
+// Package posts publishes posts at their times: the actions that people take on them, and the
+// worker that the scheduler runs for each.
+//
+// A post and its job are born together and change together. A post goes out once: its key is fixed
+// when it is made, every attempt uses it, and the network recognises it.
+package posts
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"belfry/platform"
+	"belfry/scheduler"
+	"belfry/store"
+)
+
+// Kind is the kind of the jobs that publish posts.
+const Kind = "post"
+
+// Network is one platform as posts need it. Its errors are of type [*platform.Error].
+type Network interface {
+	// Check finds what the network would not accept, without asking it, and measures the text.
+	// The measure is good also where the text is too long.
+	Check(p platform.Post) (platform.Measure, error)
+	// Reach finds out whether an identity can post to the target.
+	Reach(ctx context.Context, identityID uint64, target string) error
+	// Publisher sends posts as an identity.
+	Publisher(identityID uint64) platform.Publisher
+}
+
+// Config is the settings of the worker. The zero value is good.
+type Config struct {
+	// Attempts is how many failed calls a post is allowed; 0 means 3.
+	Attempts int
+	// Backoff is the pause after the first failure; after the second it is twice that, and so on,
+	// each varied by up to a fifth. 0 means a minute.
+	Backoff time.Duration
+	// Deadline is how long a call with text alone may take; 0 means 30 s. One with media may take
+	// ten times that.
+	Deadline time.Duration
+	// Patience is how long making a post waits for the network to confirm its target; 0 means 3 s.
+	// A target that could not be confirmed in that time is accepted.
+	Patience time.Duration
+}
+
+// Worker makes and publishes posts.
+type Worker struct {
+	db       *store.DB
+	networks map[string]Network // by platform
+	cfg      Config
+}
+
+// New returns a worker for the posts in db and the given networks, by the platform's name.
+func New(db *store.DB, networks map[string]Network, cfg Config) *Worker {
+	cfg.Attempts = cmp.Or(cfg.Attempts, 3)
+	cfg.Backoff = cmp.Or(cfg.Backoff, time.Minute)
+	cfg.Deadline = cmp.Or(cfg.Deadline, 30*time.Second)
+	cfg.Patience = cmp.Or(cfg.Patience, 3*time.Second)
+	return &Worker{db: db, networks: networks, cfg: cfg}
+}
+
+// mediaDeadline is how many times longer a call with media may take than one without.
+const mediaDeadline = 10
+
+// Job is how the scheduler runs posts.
+func (w *Worker) Job() scheduler.Kind {
+	return scheduler.Kind{
+		Worker:  w,
+		Timeout: mediaDeadline*w.cfg.Deadline + 10*time.Second,
+		Retry:   scheduler.Retry{Attempts: w.cfg.Attempts, Backoff: w.cfg.Backoff, Jitter: jitter},
+	}
+}
+
+const jitter = 0.2
+
+// platformPost is the post as its network takes it.
+func platformPost(p store.Post) platform.Post {
+	media := make([]platform.Media, len(p.Media))
+	for i, m := range p.Media {
+		media[i] = platform.Media{Kind: platform.MediaKind(m.Kind), File: m.File, URL: m.URL, Name: m.Name}
+	}
+	return platform.Post{
+		Key: p.Key, Target: p.Target, Text: p.Text, Format: platform.Format(p.Format), Media: media,
+		Silent: p.Silent, NoLinkPreview: p.NoLinkPreview,
+	}
+}

@@ -1,0 +1,316 @@
+package posts
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"belfry/platform"
+	"belfry/store"
+)
+
+func TestAPostGoesOutAtItsTimeAndKeepsItsLink(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		post := b.schedule(time.Hour, Request{})
+		b.pass(time.Hour - time.Second)
+		if b.sent() != 0 {
+			t.Error("it was early")
+		}
+		b.pass(time.Second)
+		post = b.post(post.ID)
+		if post.Status != store.PostPublished || post.Link == "" || !post.PublishedAt.Equal(post.ScheduledTime) || b.sent() != 1 {
+			t.Errorf("post %+v, %d messages", post, b.sent())
+		}
+	})
+}
+
+func TestWhatTheNetworkAnswersDecidesWhatBecomesOfThePost(t *testing.T) {
+	fail := func(kind platform.Kind, scope platform.Scope, wait time.Duration) fault {
+		return fault{err: &platform.Error{Kind: kind, Scope: scope, Wait: wait, Code: "CODE", Err: errors.New("in words")}}
+	}
+	unanswered := fault{hang: true, carried: true}
+	chat, identity := platform.ScopeChat, platform.ScopeIdentity
+	cases := []struct {
+		name     string
+		faults   []fault
+		soon     store.PostStatus // a minute after its time
+		because  store.ReasonCode
+		later    store.PostStatus // an hour after its time
+		messages int
+	}{
+		{"a refusal ends it", []fault{fail(platform.Refused, chat, 0)}, store.PostFailed, store.ReasonRefused, store.PostFailed, 0},
+		{"a flood wait moves it", []fault{fail(platform.Wait, identity, 10*time.Minute)}, store.PostPublishing, store.ReasonFlood, store.PostPublished, 1},
+		{"slow mode moves it", []fault{fail(platform.Wait, chat, 10*time.Minute)}, store.PostPublishing, store.ReasonSlowmode, store.PostPublished, 1},
+		{"a transient failure is tried again", []fault{fail(platform.Transient, chat, 0), fail(platform.Transient, chat, 0)},
+			store.PostPublishing, store.ReasonRetry, store.PostPublished, 1},
+		{"three transient failures end it", []fault{fail(platform.Transient, chat, 0), fail(platform.Transient, chat, 0), fail(platform.Transient, chat, 0)},
+			store.PostPublishing, store.ReasonRetry, store.PostFailed, 0},
+		{"a missing connection costs no attempt", repeat(fail(platform.Transient, identity, 0), 20), store.PostPublishing, store.ReasonNotConnected, store.PostPublished, 1},
+		{"a lost answer is settled by asking again", []fault{unanswered}, store.PostPublished, "", store.PostPublished, 1},
+		{"answers that never come leave it unknown", []fault{unanswered, unanswered, unanswered}, store.PostPublishing, store.ReasonRetry, store.PostUnknown, 1},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			inBubble(t, func(b *bench) {
+				b.fault(c.faults...)
+				id := b.schedule(time.Minute, Request{}).ID
+				b.pass(2 * time.Minute)
+				if p := b.post(id); p.Status != c.soon || p.Reason.Code != c.because {
+					t.Errorf("after a minute %s because of %+v, want %s because of %s", p.Status, p.Reason, c.soon, c.because)
+				}
+				b.start() // every wait survives a restart
+				b.pass(time.Hour)
+				if p := b.post(id); p.Status != c.later || b.sent() != c.messages {
+					t.Errorf("after an hour %s (%+v) with %d messages, want %s with %d", p.Status, p.Reason, b.sent(), c.later, c.messages)
+				}
+			})
+		})
+	}
+}
+
+func repeat(f fault, n int) []fault {
+	all := make([]fault, n)
+	for i := range all {
+		all[i] = f
+	}
+	return all
+}
+
+func TestAnIdentityThatIsOutHoldsItsPostsUntilItIsBack(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.fault(fault{err: &platform.Error{Kind: platform.Stopped, Scope: platform.ScopeIdentity, Code: "PEER_FLOOD", Err: errors.New("restricted")}})
+		first, second := b.schedule(time.Minute, Request{}).ID, b.schedule(2*time.Minute, Request{}).ID
+		b.pass(time.Hour)
+		b.net.mu.Lock()
+		calls := b.net.calls
+		b.net.mu.Unlock()
+		if calls != 1 {
+			t.Errorf("the network was called %d times while the identity was restricted", calls)
+		}
+		if p := b.post(first); p.Status.Final() || p.Reason.Code != store.ReasonStopped {
+			t.Errorf("post %+v", p)
+		}
+		b.update(func(tx *store.Tx) error {
+			i, err := tx.Identities.Get(b.firstID)
+			if err != nil {
+				return err
+			}
+			if i.State != store.IdentityStopped {
+				t.Errorf("identity %+v", i)
+			}
+			i.State, i.Reason = store.IdentityReady, store.Reason{}
+			return tx.Identities.Put(&i)
+		})
+		b.pass(3 * time.Minute)
+		if b.post(first).Status != store.PostPublished || b.post(second).Status != store.PostPublished {
+			t.Error("they did not go out when it was back")
+		}
+	})
+}
+
+func TestAPostThatMustNotBeLateIsSkippedAndSaysSo(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		id := b.schedule(time.Minute, Request{Lateness: store.Lateness{Policy: store.LateSkip, Grace: time.Minute}}).ID
+		late := b.schedule(time.Minute, Request{}).ID
+		b.stop()
+		b.pass(time.Hour)
+		b.start()
+		b.pass(time.Second)
+		if p := b.post(id); p.Status != store.PostSkipped || p.Reason.Code != store.ReasonLate {
+			t.Errorf("post %+v", p)
+		}
+		if p := b.post(late); p.Status != store.PostPublished {
+			t.Errorf("the other one is %s", p.Status)
+		}
+	})
+}
+
+func TestActions(t *testing.T) {
+	type action = func(*Worker, *store.Tx, uint64) (store.Post, error)
+	do := func(b *bench, a action, id uint64) error {
+		return b.db.Update(func(tx *store.Tx) error {
+			_, err := a(b.worker, tx, id)
+			return err
+		})
+	}
+	conflict := func(err error) bool {
+		_, ok := errors.AsType[*store.ConflictError](err)
+		return ok
+	}
+	t.Run("a cancelled post stays, and can be retried", func(t *testing.T) {
+		inBubble(t, func(b *bench) {
+			id := b.schedule(time.Minute, Request{}).ID
+			if err := do(b, (*Worker).Cancel, id); err != nil {
+				t.Fatal(err)
+			}
+			b.pass(time.Hour)
+			if p := b.post(id); p.Status != store.PostCancelled || b.sent() != 0 {
+				t.Errorf("post %+v", p)
+			}
+			if err := do(b, (*Worker).Retry, id); err != nil {
+				t.Fatal(err)
+			}
+			b.pass(time.Second)
+			if p := b.post(id); p.Status != store.PostPublished {
+				t.Errorf("post %+v", p)
+			}
+			for name, a := range map[string]action{"cancel": (*Worker).Cancel, "retry": (*Worker).Retry, "publish now": (*Worker).PublishNow} {
+				if err := do(b, a, id); !conflict(err) {
+					t.Errorf("%s of a published post: %v", name, err)
+				}
+			}
+		})
+	})
+	t.Run("publish now sends it once, and not again at its time", func(t *testing.T) {
+		inBubble(t, func(b *bench) {
+			id := b.schedule(time.Hour, Request{}).ID
+			if err := do(b, (*Worker).PublishNow, id); err != nil {
+				t.Fatal(err)
+			}
+			b.pass(time.Second)
+			if p := b.post(id); p.Status != store.PostPublished {
+				t.Errorf("post %+v", p)
+			}
+			b.pass(2 * time.Hour)
+			if b.sent() != 1 {
+				t.Errorf("%d messages", b.sent())
+			}
+		})
+	})
+	t.Run("a post under way cannot be cancelled or changed", func(t *testing.T) {
+		inBubble(t, func(b *bench) {
+			b.net.took = 10 * time.Second
+			id := b.schedule(time.Minute, Request{}).ID
+			b.pass(time.Minute + time.Second)
+			if err := do(b, (*Worker).Cancel, id); !conflict(err) {
+				t.Errorf("cancel: %v", err)
+			}
+			if _, err := b.worker.PrepareChange(context.Background(), id, Patch{}); !conflict(err) {
+				t.Errorf("change: %v", err)
+			}
+		})
+	})
+	t.Run("a change takes effect, also to an earlier time", func(t *testing.T) {
+		inBubble(t, func(b *bench) {
+			id := b.schedule(24*time.Hour, Request{}).ID
+			text, at := "changed", b.db.Now().Add(time.Minute).Format(time.RFC3339Nano)
+			draft, err := b.worker.PrepareChange(context.Background(), id, Patch{Text: &text, ScheduledTime: &at})
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.update(func(tx *store.Tx) error {
+				_, err := b.worker.Change(tx, id, draft)
+				return err
+			})
+			b.pass(time.Minute)
+			if p := b.post(id); p.Status != store.PostPublished || b.net.messages[0].Text != "changed" {
+				t.Errorf("post %+v", p)
+			}
+		})
+	})
+}
+
+func TestRequestsThatCannotBeAreRefusedByField(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		good := func() Request {
+			return Request{Platform: "telegram", Text: "hello", ScheduledTime: b.db.Now().Add(time.Hour).Format(time.RFC3339)}
+		}
+		cases := []struct {
+			name, field string
+			spoil       func(*Request)
+		}{
+			{"no time", "scheduled_time", func(r *Request) { r.ScheduledTime = "" }},
+			{"no zone", "scheduled_time", func(r *Request) { r.ScheduledTime = "2030-01-01T12:00:00" }},
+			{"not a time", "scheduled_time", func(r *Request) { r.ScheduledTime = "tomorrow" }},
+			{"the past", "scheduled_time", func(r *Request) { r.ScheduledTime = "1999-01-01T12:00:00Z" }},
+			{"the far future", "scheduled_time", func(r *Request) { r.ScheduledTime = "2226-01-01T12:00:00Z" }},
+			{"nothing to say", "text", func(r *Request) { r.Text = "" }},
+			{"two things to say", "content_id", func(r *Request) { r.ContentID = 1 }},
+			{"a content that is not there", "content_id", func(r *Request) { r.Text, r.ContentID = "", 7 }},
+			{"no platform", "platform", func(r *Request) { r.Platform = "" }},
+			{"an unknown platform", "platform", func(r *Request) { r.Platform = "myspace" }},
+			{"an identity that is not there", "identity_id", func(r *Request) { r.IdentityID = 99 }},
+			{"a chat that is not there", "target", func(r *Request) { r.Target = "@nowhere" }},
+			{"too long", "text", func(r *Request) { r.Text = strings.Repeat("x", 101) }},
+			{"media without a file", "media[0].url", func(r *Request) { r.Media = []store.Media{{Kind: "photo"}} }},
+			{"a lateness that makes no sense", "lateness", func(r *Request) { r.Lateness.Policy = store.LateEach }},
+		}
+		for _, c := range cases {
+			r := good()
+			c.spoil(&r)
+			_, err := b.worker.Prepare(context.Background(), r)
+			f, ok := errors.AsType[*store.FieldError](err)
+			if !ok || f.Field != c.field {
+				t.Errorf("%s: got %v, want an error about %s", c.name, err, c.field)
+			}
+		}
+		for name, fine := range map[string]func(*Request){
+			"a past time that is asked for": func(r *Request) { r.ScheduledTime, r.AllowPast = "1999-01-01T12:00:00Z", true },
+			"a chat that cannot be asked":   func(r *Request) { r.Target = "@later" },
+			"x under its old name":          func(r *Request) { r.Platform = " Telegram " },
+		} {
+			r := good()
+			fine(&r)
+			if _, err := b.worker.Prepare(context.Background(), r); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	})
+}
+
+// Whatever the network does, and however often the program is started anew, each post is in the
+// chat at most once, and what its record says is true.
+func TestEachPostIsOutOnceAndItsStatusIsTrue(t *testing.T) {
+	for seed := range uint64(5) {
+		inBubble(t, func(b *bench) {
+			rnd := rand.New(rand.NewPCG(seed, 0))
+			const n = 60
+			ids := make([]uint64, n)
+			for i := range ids {
+				ids[i] = b.schedule(time.Duration(rnd.IntN(600))*time.Second, Request{}).ID
+			}
+			for range n {
+				b.fault(randomFault(rnd))
+			}
+			for range 20 {
+				b.pass(time.Duration(rnd.IntN(60_000)) * time.Millisecond)
+				b.start()
+			}
+			b.pass(6 * time.Hour)
+			b.stop()
+			times := map[int64]int{}
+			for _, m := range b.net.messages {
+				times[m.Key]++
+			}
+			for _, id := range ids {
+				p := b.post(id)
+				out := times[p.Key]
+				if out > 1 {
+					t.Errorf("seed %d: post %d is out %d times", seed, id, out)
+				}
+				if !p.Status.Final() || (p.Status == store.PostPublished) != (out == 1) && p.Status != store.PostUnknown {
+					t.Errorf("seed %d: post %d is %s and %d times out (%+v)", seed, id, p.Status, out, p.Reason)
+				}
+			}
+		})
+	}
+}
+
+func randomFault(rnd *rand.Rand) fault {
+	switch rnd.IntN(6) {
+	case 0:
+		return fault{hang: true, carried: true}
+	case 1:
+		return fault{hang: true}
+	case 2:
+		return fault{err: &platform.Error{Kind: platform.Wait, Scope: platform.ScopeIdentity, Wait: time.Duration(rnd.IntN(100)) * time.Second, Err: errors.New("flood")}}
+	case 3:
+		return fault{err: &platform.Error{Kind: platform.Transient, Scope: platform.ScopeChat, Err: errors.New("busy")}}
+	case 4:
+		return fault{err: &platform.Error{Kind: platform.Unknown, Scope: platform.ScopeChat, Err: errors.New("500")}, carried: rnd.IntN(2) == 0}
+	}
+	return fault{}
+}

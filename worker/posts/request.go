@@ -1,0 +1,323 @@
+package posts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"belfry/platform"
+	"belfry/store"
+)
+
+// Request is a post as somebody asks for it. Either ContentID or Text and Media say what is posted.
+type Request struct {
+	ContentID     uint64
+	Text          string
+	Media         []store.Media
+	Format        string // html, markdown or plain; empty means the content's, or plain
+	Platform      string // telegram, or another network that is set up
+	IdentityID    uint64 // 0: the platform's identity, if there is one or one is called main
+	Target        string // empty: where the identity posts
+	ScheduledTime string // RFC 3339, with a zone
+	Lateness      store.Lateness
+	Silent        bool
+	NoLinkPreview bool
+	AllowPast     bool // a time that has passed means at once
+}
+
+// Patch is a change to a post. What is nil stays.
+type Patch struct {
+	Text          *string
+	Media         *[]store.Media
+	Format        *string
+	IdentityID    *uint64
+	Target        *string
+	ScheduledTime *string
+	Lateness      *store.Lateness
+	Silent        *bool
+	NoLinkPreview *bool
+	AllowPast     bool
+}
+
+// Draft is a post that has been checked and can be scheduled.
+type Draft struct {
+	post     store.Post
+	identity store.Identity
+}
+
+// Measure is the length of a text as its network counts it, once the markup is parsed.
+type Measure = platform.Measure
+
+const (
+	// pastTolerance is what a time may have passed by without being called the past: a request
+	// takes its way.
+	pastTolerance = 30 * time.Second
+	// maxAhead is the furthest time that is taken for meant.
+	maxAhead = 10 * 365 * 24 * time.Hour
+)
+
+// Prepare checks a request, as far as possible without a transaction: its fields, its text and
+// media by its network's rules, and whether its identity can reach the target. The errors are of
+// type [*store.FieldError]. A network that does not answer in time is no reason to refuse.
+func (w *Worker) Prepare(ctx context.Context, r Request) (Draft, error) {
+	at, err := ParseTime("scheduled_time", r.ScheduledTime)
+	if err != nil {
+		return Draft{}, err
+	}
+	d := Draft{post: store.Post{
+		ContentID: r.ContentID, Platform: canonical(r.Platform), IdentityID: r.IdentityID,
+		Target: strings.TrimSpace(r.Target), Text: r.Text, Format: r.Format, Media: r.Media,
+		Silent: r.Silent, NoLinkPreview: r.NoLinkPreview, Lateness: r.Lateness, ScheduledTime: at,
+	}}
+	if _, err := w.network(d.post.Platform); err != nil {
+		return Draft{}, err
+	}
+	var now time.Time
+	err = w.db.View(func(tx *store.Tx) error {
+		now = tx.Now()
+		if err := d.fillContent(tx); err != nil {
+			return err
+		}
+		return d.fillIdentity(tx)
+	})
+	if err != nil {
+		return Draft{}, err
+	}
+	return d, w.check(ctx, d, now, r.AllowPast)
+}
+
+// PrepareChange checks a change to a post as [Worker.Prepare] checks a new one. The change can be
+// made while the post waits, or after it has ended without having gone out; then it is scheduled
+// again.
+func (w *Worker) PrepareChange(ctx context.Context, id uint64, p Patch) (Draft, error) {
+	var d Draft
+	var now time.Time
+	err := w.db.View(func(tx *store.Tx) (err error) {
+		now = tx.Now()
+		if d.post, err = tx.Posts.Get(id); err != nil {
+			return err
+		}
+		if err := changeable(d.post); err != nil {
+			return err
+		}
+		if err := p.apply(&d.post); err != nil {
+			return err
+		}
+		return d.fillIdentity(tx)
+	})
+	if err != nil {
+		return Draft{}, err
+	}
+	pastIsFine := p.AllowPast || (p.ScheduledTime == nil && d.post.Status == store.PostScheduled)
+	return d, w.check(ctx, d, now, pastIsFine)
+}
+
+func (p Patch) apply(post *store.Post) error {
+	set(&post.Text, p.Text)
+	set(&post.Media, p.Media)
+	set(&post.Format, p.Format)
+	set(&post.IdentityID, p.IdentityID)
+	set(&post.Target, p.Target)
+	set(&post.Lateness, p.Lateness)
+	set(&post.Silent, p.Silent)
+	set(&post.NoLinkPreview, p.NoLinkPreview)
+	if p.ScheduledTime == nil {
+		return nil
+	}
+	at, err := ParseTime("scheduled_time", *p.ScheduledTime)
+	post.ScheduledTime = at
+	return err
+}
+
+func set[T any](to *T, from *T) {
+	if from != nil {
+		*to = *from
+	}
+}
+
+// canonical is the name under which a platform is stored.
+func canonical(name string) string {
+	name = strings.ToLower(strings.TrimSpace(name))
+	if name == "x" {
+		return "twitter"
+	}
+	return name
+}
+
+// ParseTime reads a time of a request. It must name its zone: a time without one is an hour wrong
+// twice a year, and nobody can tell which.
+func ParseTime(field, text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, &store.FieldError{Field: field, Problem: "is missing",
+			Cure: "write when, with a zone, such as 2026-11-14T12:01:00Z or 2026-11-14T15:01:00+03:00"}
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err == nil {
+		return at.UTC(), nil
+	}
+	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04"} {
+		if _, err := time.Parse(layout, text); err == nil {
+			return time.Time{}, &store.FieldError{Field: field, Problem: fmt.Sprintf("%q names no time zone", text),
+				Cure: "add Z for UTC or an offset such as +03:00"}
+		}
+	}
+	return time.Time{}, &store.FieldError{Field: field, Problem: fmt.Sprintf("%q is not a time", text),
+		Cure: "write it as 2026-11-14T12:01:00Z or 2026-11-14T15:01:00+03:00"}
+}
+
+func (d *Draft) fillContent(tx *store.Tx) error {
+	given := d.post.Text != "" || len(d.post.Media) > 0
+	switch {
+	case d.post.ContentID == 0 && !given:
+		return &store.FieldError{Field: "text", Problem: "is missing", Cure: "send content_id, or text, or media"}
+	case d.post.ContentID == 0:
+		return nil
+	case given:
+		return &store.FieldError{Field: "content_id", Problem: "comes with text or media of its own",
+			Cure: "send either content_id or text and media"}
+	}
+	content, err := tx.Contents.Get(d.post.ContentID)
+	if errors.Is(err, store.ErrNotFound) {
+		return &store.FieldError{Field: "content_id", Problem: fmt.Sprintf("%d does not exist", d.post.ContentID),
+			Cure: "use the id that content/create has answered"}
+	}
+	if err != nil {
+		return err
+	}
+	d.post.Text, d.post.Media = content.Text, content.Media
+	if d.post.Format == "" {
+		d.post.Format = content.Format
+	}
+	return nil
+}
+
+// fillIdentity finds the identity that posts, and with it the target.
+func (d *Draft) fillIdentity(tx *store.Tx) error {
+	var err error
+	if d.post.IdentityID != 0 {
+		d.identity, err = tx.Identities.Get(d.post.IdentityID)
+		if errors.Is(err, store.ErrNotFound) || (err == nil && d.identity.Platform != d.post.Platform) {
+			return &store.FieldError{Field: "identity_id",
+				Problem: fmt.Sprintf("%d is no login for %s", d.post.IdentityID, d.post.Platform),
+				Cure:    "use the id of one that identities lists"}
+		}
+	} else {
+		d.identity, err = defaultIdentity(tx, d.post.Platform)
+	}
+	if err != nil {
+		return err
+	}
+	d.post.IdentityID = d.identity.ID
+	if d.post.Target == "" {
+		d.post.Target = d.identity.Target
+	}
+	if d.post.Target == "" {
+		return &store.FieldError{Field: "target", Problem: "is missing, and the login has no chat that it posts to by itself",
+			Cure: "name a chat such as @channel"}
+	}
+	return nil
+}
+
+// defaultIdentity is the identity that is meant where none is named.
+func defaultIdentity(tx *store.Tx, platform string) (store.Identity, error) {
+	all, err := tx.Identities.Of(platform)
+	if err != nil {
+		return store.Identity{}, err
+	}
+	i := slices.IndexFunc(all, func(i store.Identity) bool { return i.Name == "main" })
+	switch {
+	case i >= 0:
+		return all[i], nil
+	case len(all) == 1:
+		return all[0], nil
+	case len(all) == 0:
+		return store.Identity{}, &store.FieldError{Field: "identity_id", Problem: "is missing, and there is no login for " + platform,
+			Cure: "add one: set TELEGRAM_BOT_TOKEN, or use the page's Logins"}
+	}
+	return store.Identity{}, &store.FieldError{Field: "identity_id", Problem: fmt.Sprintf("is missing, and there are %d logins for %s", len(all), platform),
+		Cure: "say which one posts"}
+}
+
+// check looks at the whole post, as it will be sent.
+func (w *Worker) check(ctx context.Context, d Draft, now time.Time, pastIsFine bool) error {
+	network, err := w.network(d.post.Platform)
+	if err != nil {
+		return err
+	}
+	switch at := d.post.ScheduledTime; {
+	case at.Before(now.Add(-pastTolerance)) && !pastIsFine:
+		return &store.FieldError{Field: "scheduled_time", Problem: "is in the past: it is " + now.Format(time.RFC3339) + " now",
+			Cure: "choose a later time, or send allow_past to publish at once"}
+	case at.After(now.Add(maxAhead)):
+		return &store.FieldError{Field: "scheduled_time", Problem: "is more than ten years away", Cure: "check the year"}
+	}
+	if d.post.Lateness.Policy == store.LateEach {
+		return &store.FieldError{Field: "lateness", Problem: "cannot be run_each for a post, which is sent once", Cure: "use run_once or skip"}
+	}
+	if _, err := network.Check(platformPost(d.normal())); err != nil {
+		return fieldError(err)
+	}
+	if d.identity.State != store.IdentityReady {
+		return nil // it cannot ask; the post waits for it
+	}
+	ctx, cancel := context.WithTimeout(ctx, w.cfg.Patience)
+	defer cancel()
+	err = network.Reach(ctx, d.identity.ID, d.post.Target)
+	if e := platform.AsError(err); err != nil && e.Kind == platform.Refused {
+		return fieldError(err)
+	}
+	return nil
+}
+
+// normal is the post with its defaults.
+func (d Draft) normal() store.Post {
+	post := d.post
+	if post.Format == "" {
+		post.Format = string(platform.Plain)
+	}
+	return post
+}
+
+func (w *Worker) network(name string) (Network, error) {
+	if network, ok := w.networks[name]; ok {
+		return network, nil
+	}
+	known := slices.Sorted(maps.Keys(w.networks))
+	problem := fmt.Sprintf("%q is not available in this version", name)
+	if name == "" {
+		problem = "is missing"
+	}
+	return nil, &store.FieldError{Field: "platform", Problem: problem, Cure: "use " + strings.Join(known, ", ")}
+}
+
+// fieldError turns a network's objection into one about the request's field.
+func fieldError(err error) error {
+	e := platform.AsError(err)
+	field := e.Field
+	if field == "" {
+		field = "text"
+		if e.Scope == platform.ScopeChat {
+			field = "target"
+		}
+	}
+	return &store.FieldError{Field: field, Problem: "is not accepted: " + e.Error()}
+}
+
+// Measure counts the text of a request as its network does. A request that is not complete yet is
+// no error.
+func (w *Worker) Measure(r Request) (Measure, error) {
+	network, err := w.network(canonical(r.Platform))
+	if err != nil {
+		return Measure{}, err
+	}
+	d := Draft{post: store.Post{Text: r.Text, Format: r.Format, Media: r.Media, Target: r.Target}}
+	m, err := network.Check(platformPost(d.normal()))
+	if err != nil {
+		return m, fieldError(err)
+	}
+	return m, nil
+}

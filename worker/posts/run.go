@@ -1,0 +1,253 @@
+package posts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"belfry/platform"
+	"belfry/scheduler"
+	"belfry/store"
+)
+
+const (
+	// loginPause is how often a post looks whether its identity is logged in again.
+	loginPause = time.Minute
+	// connectPause is how often a post looks whether there is a connection again.
+	connectPause = 5 * time.Second
+	// unknownPause is the pause before a call that was not answered is repeated for the first time.
+	// The repetition is harmless, and its answer settles what happened.
+	unknownPause = 2 * time.Second
+)
+
+// Run publishes the post of a job.
+func (w *Worker) Run(ctx context.Context, job store.Job) (scheduler.Outcome, error) {
+	attempt, err := w.begin(job)
+	if err != nil || attempt.ended != nil {
+		return ended(attempt.ended), err
+	}
+	post := attempt.post
+	network, err := w.network(post.Platform)
+	if err != nil {
+		return w.failed(job, store.Reason{Code: store.ReasonRefused, Detail: err.Error()}), nil
+	}
+	deadline := w.cfg.Deadline
+	if len(post.Media) > 0 {
+		deadline *= mediaDeadline
+	}
+	ctx, cancel := context.WithTimeout(ctx, deadline)
+	defer cancel()
+	receipt, err := network.Publisher(post.IdentityID).Publish(ctx, platformPost(post))
+	if err != nil {
+		e := platform.AsError(err)
+		return settled(w.sort(job, post, e), job, e.Kind == platform.Unknown || post.Unsettled), nil
+	}
+	return scheduler.Outcome{Write: change(job, func(tx *store.Tx, p *store.Post) {
+		p.Status, p.Reason, p.Unsettled = store.PostPublished, store.Reason{}, false
+		p.MessageIDs, p.Link, p.PublishedAt = receipt.MessageIDs, receipt.Link, tx.Now()
+	})}, nil
+}
+
+// attempt is what a run begins with: a post to publish, as it was before, or the outcome if there
+// is nothing to do.
+type attempt struct {
+	post  store.Post
+	ended *scheduler.Outcome
+}
+
+func ended(out *scheduler.Outcome) scheduler.Outcome {
+	if out == nil {
+		return scheduler.Outcome{}
+	}
+	return *out
+}
+
+// begin decides whether the post is to be published now and, if so, says so in its record: from
+// then on it counts as possibly out.
+func (w *Worker) begin(job store.Job) (a attempt, err error) {
+	err = w.db.Update(func(tx *store.Tx) error {
+		a = attempt{}
+		post, err := tx.Posts.Get(job.Subject)
+		if errors.Is(err, store.ErrNotFound) || (err == nil && post.Status.Final()) {
+			a.ended = &scheduler.Outcome{}
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if late := tx.Now().Sub(post.ScheduledTime); tooLate(post, job, late) {
+			a.ended = skipped(job, late)
+			return nil
+		}
+		identity, err := tx.Identities.Get(post.IdentityID)
+		if errors.Is(err, store.ErrNotFound) {
+			out := w.failed(job, store.Reason{Code: store.ReasonIdentityGone})
+			a.ended = &out
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if identity.State == store.IdentityLogin || identity.State == store.IdentityStopped {
+			out := waitForLogin(job, identity, tx.Now())
+			a.ended = &out
+			return nil
+		}
+		post.Status, post.UpdatedAt = store.PostPublishing, tx.Now()
+		post.Attempts++
+		a.post = post
+		post.Unsettled = true
+		return tx.Posts.Put(&post)
+	})
+	if err != nil {
+		return a, fmt.Errorf("begin to publish post %d: %w", job.Subject, err)
+	}
+	return a, nil
+}
+
+func tooLate(post store.Post, job store.Job, late time.Duration) bool {
+	return post.Lateness.Policy == store.LateSkip && late > post.Lateness.Grace &&
+		post.Attempts == 0 && !job.Requested
+}
+
+func skipped(job store.Job, late time.Duration) *scheduler.Outcome {
+	why := store.Reason{Code: store.ReasonLate, Detail: late.Round(time.Second).String()}
+	return &scheduler.Outcome{Reason: why, Write: change(job, func(_ *store.Tx, p *store.Post) {
+		p.Status, p.Reason = store.PostSkipped, why
+	})}
+}
+
+// settled adds to an outcome whether some call may have had its effect: this one, or one before it.
+func settled(out scheduler.Outcome, job store.Job, unsettled bool) scheduler.Outcome {
+	write := out.Write
+	out.Write = func(tx *store.Tx) error {
+		err := change(job, func(_ *store.Tx, p *store.Post) { p.Unsettled = unsettled })(tx)
+		return errors.Join(err, write(tx))
+	}
+	return out
+}
+
+// sort turns the network's error into what becomes of the post.
+func (w *Worker) sort(job store.Job, post store.Post, e *platform.Error) scheduler.Outcome {
+	detail := e.Error()
+	switch e.Kind {
+	case platform.Refused:
+		return w.failed(job, store.Reason{Code: store.ReasonRefused, Detail: detail})
+	case platform.Wait:
+		return w.toWait(job, e)
+	case platform.Login, platform.Stopped:
+		return w.identityOut(job, post.IdentityID, e)
+	case platform.Transient:
+		if e.Scope == platform.ScopeIdentity { // nothing was sent, and it is not the post's fault
+			why := store.Reason{Code: store.ReasonNotConnected, Detail: detail}
+			return w.again(job, connectPause, why, true)
+		}
+	}
+	if post.Failures+1 >= w.cfg.Attempts {
+		why := store.Reason{Code: store.ReasonGaveUp, N: post.Failures + 1, Of: w.cfg.Attempts, Detail: detail}
+		return w.failed(job, why)
+	}
+	pause := scheduler.Retry{Backoff: w.cfg.Backoff, Jitter: jitter}.Delay(post.Failures + 1)
+	if e.Kind == platform.Unknown && post.Failures == 0 {
+		pause = max(unknownPause, e.Wait)
+	}
+	why := store.Reason{Code: store.ReasonRetry, N: post.Failures + 1, Of: w.cfg.Attempts, Detail: detail}
+	return w.again(job, pause, why, false)
+}
+
+// again has the post tried again after a pause. A blameless try does not count against its limit.
+func (w *Worker) again(job store.Job, pause time.Duration, why store.Reason, blameless bool) scheduler.Outcome {
+	now := w.db.Now()
+	return scheduler.Outcome{Again: now.Add(pause), Reason: why, Write: change(job, func(_ *store.Tx, p *store.Post) {
+		p.Reason = why
+		if !blameless {
+			p.Failures++
+		}
+	})}
+}
+
+// toWait has the post, and if the network says so its whole lane, wait as long as it was told.
+func (w *Worker) toWait(job store.Job, e *platform.Error) scheduler.Outcome {
+	until := w.db.Now().Add(e.Wait + time.Second)
+	why := store.Reason{Code: store.ReasonSlowmode, Until: until}
+	out := scheduler.Outcome{Again: until}
+	if e.Scope == platform.ScopeIdentity {
+		why.Code = store.ReasonFlood
+		out.Hold = until
+	}
+	out.Reason = why
+	out.Write = change(job, func(_ *store.Tx, p *store.Post) { p.Reason = why })
+	return out
+}
+
+// identityOut has the post, and all others of the identity, wait until the identity can act again.
+// That a login has ended its adapter has recorded already; a restriction only shows in the calls.
+func (w *Worker) identityOut(job store.Job, id uint64, e *platform.Error) scheduler.Outcome {
+	why := store.Reason{Code: store.ReasonLogin, Detail: e.Error()}
+	if e.Kind == platform.Stopped {
+		why.Code = store.ReasonStopped
+	}
+	out := w.again(job, loginPause, why, true)
+	out.Hold, out.Failed = out.Again, true
+	if e.Kind != platform.Stopped {
+		return out
+	}
+	write := out.Write
+	out.Write = func(tx *store.Tx) error {
+		identity, err := tx.Identities.Get(id)
+		if err != nil {
+			return err
+		}
+		identity.State, identity.Reason, identity.UpdatedAt = store.IdentityStopped, why, tx.Now()
+		return errors.Join(write(tx), tx.Identities.Put(&identity))
+	}
+	return out
+}
+
+// waitForLogin has the post, and all others of the identity, wait without troubling the network.
+func waitForLogin(job store.Job, identity store.Identity, now time.Time) scheduler.Outcome {
+	until := now.Add(loginPause)
+	why := identity.Reason
+	if why.Zero() {
+		why.Code = store.ReasonLogin
+	}
+	return scheduler.Outcome{Again: until, Hold: until, Reason: why,
+		Write: change(job, func(_ *store.Tx, p *store.Post) { p.Reason = why })}
+}
+
+// failed ends the post.
+func (w *Worker) failed(job store.Job, why store.Reason) scheduler.Outcome {
+	return scheduler.Outcome{Failed: true, Reason: why,
+		Write: change(job, func(_ *store.Tx, p *store.Post) { fail(p, why) })}
+}
+
+// fail ends the post as failed, or as unknown if some call may have had its effect.
+func fail(p *store.Post, why store.Reason) {
+	p.Status, p.Reason = store.PostFailed, why
+	if p.Unsettled {
+		p.Status, p.Reason = store.PostUnknown, store.Reason{Code: store.ReasonUnknown, Detail: why.Detail}
+	}
+}
+
+// End is called when the scheduler gives a post's job up: its runs ended with the program, or with
+// mistakes.
+func (w *Worker) End(tx *store.Tx, job store.Job, why store.Reason) error {
+	return change(job, func(_ *store.Tx, p *store.Post) { fail(p, why) })(tx)
+}
+
+// change writes a change to the job's post, unless it has ended meanwhile.
+func change(job store.Job, fn func(*store.Tx, *store.Post)) func(*store.Tx) error {
+	return func(tx *store.Tx) error {
+		post, err := tx.Posts.Get(job.Subject)
+		if errors.Is(err, store.ErrNotFound) || (err == nil && post.Status.Final()) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		fn(tx, &post)
+		post.UpdatedAt = tx.Now()
+		return tx.Posts.Put(&post)
+	}
+}
