@@ -1,0 +1,126 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"belfry/store"
+	"belfry/worker/identities"
+)
+
+// newIdentity is the request for a login.
+type newIdentity struct {
+	Platform string `json:"platform" doc:"telegram" example:"telegram"`
+	Name     string `json:"name,omitempty" doc:"What to call it; main if left out"`
+	Kind     string `json:"kind,omitempty" doc:"bot (default)"`
+	Token    string `json:"token" doc:"What @BotFather gave; it is never shown again"`
+	Target   string `json:"target,omitempty" doc:"Where its posts go unless they say otherwise" example:"@evening_news"`
+}
+
+// identityPatch is a change to a login; what is left out stays.
+type identityPatch struct {
+	Token  *string `json:"token,omitempty"`
+	Target *string `json:"target,omitempty"`
+}
+
+// identity is a login as the API shows it: without what it logs in with.
+type identity struct {
+	ID        uint64    `json:"id"`
+	Name      string    `json:"name"`
+	Platform  string    `json:"platform"`
+	Kind      string    `json:"kind"`
+	Target    string    `json:"target,omitempty"`
+	State     string    `json:"state" doc:"new, ready, login (a person has to log it in) or stopped (restricted by the network)"`
+	Reason    *reason   `json:"reason,omitempty"`
+	Connected bool      `json:"connected" doc:"Whether there is a connection to the network now"`
+	Username  string    `json:"username,omitempty"`
+	Title     string    `json:"title,omitempty" doc:"The name that readers see"`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+func (s *Server) shownIdentity(i store.Identity) identity {
+	connection, _ := s.connectionOf(i)
+	return identity{
+		ID: i.ID, Name: i.Name, Platform: i.Platform, Kind: string(i.Kind), Target: i.Target, State: string(i.State),
+		Reason: s.reasonOf(i.Reason), Connected: connection.Connected, Username: i.Username, Title: i.Title,
+		CreatedAt: i.CreatedAt, UpdatedAt: i.UpdatedAt,
+	}
+}
+
+// connectionOf returns what the adapter says about an identity, and false if it says nothing.
+func (s *Server) connectionOf(i store.Identity) (Connection, bool) {
+	for _, c := range s.connections() {
+		if c.Platform == i.Platform && c.Identity == i.Name {
+			return c, true
+		}
+	}
+	return Connection{}, false
+}
+
+// identitiesAPI registers the operations on logins.
+func (s *Server) identitiesAPI(a *api) {
+	operation(a, http.MethodGet, "/identities", "List the logins", s.listIdentities)
+	operation(a, http.MethodPost, "/identities", "Add a login", s.createIdentity)
+	operation(a, http.MethodPatch, "/identities/{id}", "Change a login", s.changeIdentity)
+	operation(a, http.MethodDelete, "/identities/{id}", "Remove a login", s.removeIdentity)
+}
+
+func (s *Server) listIdentities(context.Context, *struct{}) (*reply[list[identity]], error) {
+	rows, err := s.identities()
+	if err != nil {
+		return nil, err
+	}
+	out := list[identity]{Items: make([]identity, 0, len(rows))}
+	for _, i := range rows {
+		out.Items = append(out.Items, s.shownIdentity(i))
+	}
+	return answer(out), nil
+}
+
+// identities returns the logins in the order in which they were added. A damaged one is left out:
+// it must not hide the others.
+func (s *Server) identities() (rows []store.Identity, err error) {
+	err = s.db.View(func(tx *store.Tx) error {
+		for i, err := range tx.Identities.All() {
+			if err == nil {
+				rows = append(rows, i)
+			}
+		}
+		return nil
+	})
+	return rows, err
+}
+
+func (s *Server) createIdentity(ctx context.Context, in *creation[newIdentity]) (*created[identity], error) {
+	return once(ctx, s, "identities", in, func() (func(*store.Tx) (identity, error), error) {
+		return func(tx *store.Tx) (identity, error) {
+			i, err := identities.Add(tx, identities.Request{
+				Platform: in.Body.Platform, Name: in.Body.Name, Kind: in.Body.Kind, Token: in.Body.Token, Target: in.Body.Target,
+			})
+			return s.shownIdentity(i), err
+		}, nil
+	})
+}
+
+type identityChange struct {
+	ID   uint64 `path:"id" doc:"The login's id"`
+	Body identityPatch
+}
+
+func (s *Server) changeIdentity(_ context.Context, in *identityChange) (*reply[identity], error) {
+	var changed store.Identity
+	err := s.db.Update(func(tx *store.Tx) (err error) {
+		changed, err = identities.Change(tx, in.ID, identities.Patch{Token: in.Body.Token, Target: in.Body.Target})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer(s.shownIdentity(changed)), nil
+}
+
+func (s *Server) removeIdentity(_ context.Context, in *one) (*struct{}, error) {
+	return nil, s.db.Update(func(tx *store.Tx) error { return identities.Remove(tx, in.ID) })
+}

@@ -1,0 +1,97 @@
+package web
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"belfry/store"
+)
+
+// caller is who asks the API. It is a part of what makes an Idempotency-Key unique.
+type caller string
+
+const (
+	callerSocket   caller = "socket"   // the owner, on the unix socket
+	callerSettings caller = "settings" // the token of the settings
+)
+
+type callerKey struct{}
+
+func withCaller(c echo.Context, who caller) {
+	r := c.Request()
+	c.SetRequest(r.WithContext(context.WithValue(r.Context(), callerKey{}, who)))
+}
+
+func callerOf(ctx context.Context) caller {
+	who, _ := ctx.Value(callerKey{}).(caller)
+	return who
+}
+
+// bearer lets requests with a good token pass.
+func (s *Server) bearer(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		who, err := s.identify(c.Request())
+		if err != nil {
+			return writeProblem(c, problemOf(err))
+		}
+		withCaller(c, who)
+		return next(c)
+	}
+}
+
+// socketOwner takes whoever has opened the socket for its owner.
+func socketOwner(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		withCaller(c, callerSocket)
+		return next(c)
+	}
+}
+
+// identify returns whose token the request carries.
+func (s *Server) identify(r *http.Request) (caller, error) {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	token = strings.TrimSpace(token)
+	if token == "" || !strings.EqualFold(scheme, "Bearer") {
+		return "", fieldProblem(http.StatusUnauthorized, FieldProblem{"Authorization", "is missing",
+			"send `Authorization: Bearer TOKEN`; `belfry token` makes a token"})
+	}
+	hash := sha256.Sum256([]byte(token))
+	if s.cfg.Token != "" {
+		known := sha256.Sum256([]byte(s.cfg.Token))
+		if subtle.ConstantTimeCompare(hash[:], known[:]) == 1 {
+			return callerSettings, nil
+		}
+	}
+	var found store.Token
+	err := s.db.View(func(tx *store.Tx) (err error) {
+		found, err = tx.Tokens.ByHash(hash[:])
+		return err
+	})
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return "", fieldProblem(http.StatusUnauthorized, FieldProblem{"Authorization", "carries a token that is not known",
+			"make one with `belfry token`"})
+	case err != nil:
+		return "", err
+	case !found.RevokedAt.IsZero():
+		return "", fieldProblem(http.StatusUnauthorized, FieldProblem{"Authorization", "carries a token that was revoked",
+			"make another one with `belfry token`"})
+	}
+	return caller(fmt.Sprintf("token %d", found.ID)), nil
+}
+
+// newSecret returns 32 random bytes as text that fits into a header, a cookie and a link.
+func newSecret() string {
+	b := make([]byte, 32)
+	rand.Read(b) // does not fail
+	return base64.RawURLEncoding.EncodeToString(b)
+}

@@ -1,0 +1,212 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"belfry/store"
+)
+
+// TestInABrowser visits the page with a real Chromium.
+func TestInABrowser(t *testing.T) {
+	browser := chromium(t)
+	for name, visit := range map[string]func(*testing.T, context.Context){
+		"a post is written followed and cancelled": aPostIsWrittenFollowedAndCancelled,
+		"live updates disturb nobody":              liveUpdatesDisturbNobody,
+		"the language is switched":                 theLanguageIsSwitched,
+		"pages fit a small phone":                  pagesFitASmallPhone,
+		"the keyboard is enough":                   theKeyboardIsEnough,
+		"nothing in the page is run":               nothingInThePageIsRun,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			visit(t, browser)
+		})
+	}
+}
+
+// A whole visit: sign in, write a post while looking at its length and its preview, see it in the
+// list, see the store change under one's eyes, cancel.
+func aPostIsWrittenFollowedAndCancelled(t *testing.T, chromium context.Context) {
+	h := start(t)
+	b := browse(t, chromium, h)
+	b.open("/posts/new")
+	b.until(`location.pathname === "/sign-in"`)
+	b.do(chromedp.SendKeys(chromedp.ID("password"), "wrong password\n"))
+	b.until(`document.querySelector("[role=alert]")?.innerText.includes("not the password")`)
+	b.do(chromedp.SendKeys(chromedp.ID("password"), testPassword+"\n"))
+	b.until(`location.pathname === "/posts/new" && !!document.getElementById("text")`)
+
+	b.do(chromedp.SetValue(chromedp.ID("format"), "html"), chromedp.SendKeys(chromedp.ID("text"), "<b>Rain</b> & wind"))
+	b.until(`document.getElementById("counter").innerText === "11 of 4,096 characters"`)
+	b.until(`document.querySelector("#preview .message-text b")?.innerText === "Rain"`)
+	b.do(chromedp.SetValue(chromedp.ID("format"), "plain"), chromedp.Evaluate[chromedp.Void](`document.getElementById("format").dispatchEvent(new Event("change", {bubbles: true}))`))
+	b.until(`document.querySelector("#preview .message-text")?.innerText === "<b>Rain</b> & wind"`)
+	b.until(`document.getElementById("counter").innerText.startsWith("18 of")`)
+	b.do(chromedp.Evaluate[chromedp.Void](`document.getElementById("text").value = "x".repeat(4100); document.getElementById("text").dispatchEvent(new Event("input", {bubbles: true}))`))
+	b.until(`document.getElementById("counter").innerText.includes("4 characters too many")`)
+	b.do(chromedp.SetValue(chromedp.ID("text"), "Rain and wind"), chromedp.SetValue(chromedp.ID("time"), "2030-05-17T09:30"), chromedp.Click(chromedp.ID("save")))
+	b.until(`location.pathname === "/posts/1" && document.body.innerText.includes("The post is scheduled.")`)
+
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('nav a[href="/posts"]').click()`))
+	b.until(`document.querySelector("#list tbody")?.innerText.includes("Rain and wind")`)
+	b.do(chromedp.Evaluate[chromedp.Void](`window.stayed = true`))
+	h.update(func(tx *store.Tx) error {
+		p, err := tx.Posts.Get(1)
+		if err != nil {
+			return err
+		}
+		p.Status, p.Reason = store.PostPublishing, store.Reason{Code: store.ReasonRetry, N: 1, Of: 3}
+		return tx.Posts.Put(&p)
+	})
+	b.until(`document.querySelector("#list tbody").innerText.includes("attempt 1 of 3 failed") && window.stayed`)
+	b.until(`document.querySelector("#tab-publishing .count").innerText === "1" && window.stayed`)
+
+	b.do(chromedp.Click(chromedp.ID("post-1")))
+	b.until(`!!document.getElementById("do-cancel")`)
+	b.do(chromedp.Click(chromedp.ID("do-cancel")))
+	b.until(`document.querySelector("h1")?.innerText === "Cancel this post?"`)
+	b.do(chromedp.Click(chromedp.CSS("button.danger")))
+	b.until(`document.querySelector("#facts .chip")?.innerText === "cancelled"`)
+	b.quiet("401 (Unauthorized)") // the wrong password
+}
+
+// What somebody types stays while the store changes, and so does the focus on a part that changes.
+func liveUpdatesDisturbNobody(t *testing.T, chromium context.Context) {
+	h := start(t)
+	b := browse(t, chromium, h)
+	h.schedulePost("First", time.Hour)
+	b.signIn()
+	b.open("/logins")
+	b.do(chromedp.SendKeys(chromedp.ID("target"), "@half_typ"))
+	h.update(func(tx *store.Tx) error {
+		i, err := tx.Identities.Get(1)
+		if err != nil {
+			return err
+		}
+		i.State, i.Title = store.IdentityLogin, "Evening News"
+		return tx.Identities.Put(&i)
+	})
+	b.until(`document.getElementById("logins").innerText.includes("must log in")`)
+	if got := eval[string](b, `document.getElementById("target").value + " " + document.activeElement.id`); got != "@half_typ target" {
+		t.Errorf("the field and the focus: %q", got)
+	}
+	b.open("/jobs")
+	b.do(chromedp.Focus(chromedp.ID("pause-post_1")))
+	h.schedulePost("Second", 2*time.Hour)
+	b.until(`document.getElementById("jobs").innerText.includes("Second")`)
+	if got := eval[string](b, `document.activeElement.id`); got != "pause-post_1" {
+		t.Errorf("the focus is on %q", got)
+	}
+	// A page that nobody sees lets its stream go, and takes it up again.
+	b.do(chromedp.Evaluate[chromedp.Void](`Object.defineProperty(document, "hidden", {value: true, configurable: true}); document.dispatchEvent(new Event("visibilitychange"))`))
+	for len(h.server.streams) > 0 {
+		h.schedulePost("Unseen", 3*time.Hour) // a closed stream is noticed at the latest when something is sent
+	}
+	h.schedulePost("While nobody looked", 90*time.Minute)
+	b.do(chromedp.Evaluate[chromedp.Void](`Object.defineProperty(document, "hidden", {value: false, configurable: true}); document.dispatchEvent(new Event("visibilitychange"))`))
+	b.until(`document.getElementById("jobs").innerText.includes("While nobody looked")`)
+	b.quiet()
+}
+
+func theLanguageIsSwitched(t *testing.T, chromium context.Context) {
+	h := start(t)
+	b := browse(t, chromium, h)
+	b.signIn()
+	b.open("/posts?status=failed")
+	b.do(chromedp.Click(chromedp.CSS(`button[name="lang"]`)))
+	b.until(`document.documentElement.lang === "ru" && document.body.innerText.includes("Неудач нет") && location.search === "?status=failed"`)
+	b.open("/")
+	b.until(`document.body.innerText.includes("Ничего не ожидается")`)
+	b.do(chromedp.Click(chromedp.CSS(`button[name="lang"]`)))
+	b.until(`document.documentElement.lang === "en"`)
+	b.quiet()
+}
+
+// No page scrolls sideways on a small phone, in either language, and each word of a long line wraps.
+func pagesFitASmallPhone(t *testing.T, chromium context.Context) {
+	h := start(t, func(c *Config) { c.Lang = russian })
+	h.newsroom()
+	h.schedulePost(strings.Repeat("нераздельно", 30), 20*time.Minute)
+	b := browse(t, chromium, h)
+	b.viewport(360, 740, "light")
+	b.signIn()
+	for _, path := range []string{"/", "/posts", "/posts?status=failed", "/posts/1", "/posts/new", "/posts/1/change", "/posts/1/cancel", "/jobs", "/jobs/post_1", "/logins", "/logins/1/change", "/password", "/posts/999"} {
+		b.open(path)
+		if wide := eval[int](b, `document.documentElement.scrollWidth`); wide > 360 {
+			t.Errorf("%s is %d pixels wide", path, wide)
+		}
+		small := eval[string](b, `[...document.querySelectorAll("main button, main .button, main select, main input:not([type=hidden])")].filter(e => {
+			const box = e.type === "checkbox" || e.type === "radio" ? e.parentElement.getBoundingClientRect() : e.getBoundingClientRect()
+			return box.height < 24 }).map(e => e.outerHTML).join("\n")`)
+		if small != "" {
+			t.Errorf("%s has targets that are too small for a finger:\n%s", path, small)
+		}
+	}
+}
+
+// Everything can be reached and used with the keyboard, and what has the focus can be seen.
+func theKeyboardIsEnough(t *testing.T, chromium context.Context) {
+	h := start(t)
+	b := browse(t, chromium, h)
+	b.signIn()
+	b.open("/")
+	b.do(chromedp.KeyEvent(kb.Tab))
+	if got := eval[string](b, `document.activeElement.className + " " + (document.activeElement.getBoundingClientRect().top >= 0)`); got != "skip true" {
+		t.Errorf("the first stop is %q", got)
+	}
+	b.do(chromedp.KeyEvent(kb.Enter))
+	b.until(`document.activeElement.id === "main"`)
+	b.open("/posts/new")
+	b.tabTo("text")
+	b.do(chromedp.KeyEvent("Written without a mouse"))
+	b.tabTo("time")
+	if got := eval[string](b, `getComputedStyle(document.activeElement).outlineStyle`); got == "none" {
+		t.Error("the focus cannot be seen")
+	}
+	b.tabTo("save")
+	b.do(chromedp.KeyEvent(kb.Enter))
+	b.until(`location.pathname === "/posts/1"`)
+	b.tabTo("do-cancel")
+	b.do(chromedp.KeyEvent(kb.Enter))
+	b.until(`location.pathname === "/posts/1/cancel"`)
+	for range 20 {
+		if eval[bool](b, `document.activeElement.matches("button.danger")`) {
+			break
+		}
+		b.do(chromedp.KeyEvent(kb.Tab))
+	}
+	b.do(chromedp.KeyEvent(kb.Enter))
+	b.until(`document.querySelector("#facts .chip")?.innerText === "cancelled"`)
+	b.quiet()
+}
+
+// tabTo presses Tab until the element has the focus.
+func (b *browser) tabTo(id string) {
+	b.t.Helper()
+	for range 60 {
+		if eval[bool](b, fmt.Sprintf("document.activeElement.id === %q", id)) {
+			return
+		}
+		b.do(chromedp.KeyEvent(kb.Tab))
+	}
+	b.t.Fatalf("Tab does not lead to %s", id)
+}
+
+// The policy holds: what gets into a page all the same is not run, and says so.
+func nothingInThePageIsRun(t *testing.T, chromium context.Context) {
+	h := start(t)
+	b := browse(t, chromium, h)
+	b.signIn()
+	b.do(chromedp.Evaluate[chromedp.Void](`document.body.insertAdjacentHTML("beforeend", '<img src="/none" onerror="window.ran = true"><a id="js" href="javascript:window.ran = true">x</a>'); document.getElementById("js").click(); void 0`))
+	b.until(`document.images[document.images.length-1].complete`)
+	if eval[bool](b, `window.ran === true`) {
+		t.Error("a script in the page was run")
+	}
+}

@@ -1,0 +1,140 @@
+package web
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"belfry/store"
+	"belfry/worker/posts"
+)
+
+// savePost schedules the post of the form, or asks again.
+func (s *Server) savePost(c echo.Context) error {
+	values, err := c.FormParams()
+	if err != nil {
+		return err
+	}
+	r, f := s.readerOf(c), newForm(values)
+	if f.get("do") == "add-media" {
+		return s.showForm(c, http.StatusOK, r, f, nil)
+	}
+	logins, err := s.identities()
+	if err != nil {
+		return err
+	}
+	request, err := f.request(r, logins)
+	var draft posts.Draft
+	if err == nil {
+		draft, err = s.posts.Prepare(c.Request().Context(), request)
+	}
+	var made uint64
+	if err == nil {
+		made, err = s.scheduleOnce(r, f.get("form"), draft)
+	}
+	if err == nil {
+		return c.Redirect(http.StatusSeeOther, postPath(made)+"?done=scheduled")
+	}
+	if !f.refusePost(r, err) {
+		return err
+	}
+	return s.showForm(c, http.StatusUnprocessableEntity, r, f, nil)
+}
+
+// scheduleOnce writes the post unless the same form was sent before, as by a second click.
+func (s *Server) scheduleOnce(r reader, form string, draft posts.Draft) (made uint64, err error) {
+	key := answerKey(caller("page "+id(r.signIn.ID)), "scheduled-posts", form)
+	err = s.db.Update(func(tx *store.Tx) error {
+		before, err := tx.Idempotency.ByKey(key)
+		if err == nil {
+			return json.Unmarshal(before.Body, &made)
+		}
+		if !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		post, err := s.posts.Schedule(tx, draft)
+		if err != nil {
+			return err
+		}
+		made = post.ID
+		return tx.Idempotency.Add(&store.Answer{Key: key, Status: http.StatusSeeOther, Body: []byte(id(made))})
+	})
+	return made, err
+}
+
+// refusePost notes a refusal of a post beside the form's field.
+func (f form) refusePost(r reader, err error) bool {
+	wrong, ok := errors.AsType[*store.FieldError](err)
+	if !ok {
+		return f.refuse(r, err)
+	}
+	said := r.sayField(wrong)
+	field, _, _ := strings.Cut(wrong.Field, ".")
+	switch {
+	case field == "scheduled_time":
+		f.wrong["time"] = said
+	case field == "lateness":
+		f.wrong["late"] = said
+	case field == "text", field == "target", field == "format", field == "identity_id", field == "late", strings.HasPrefix(field, "media["):
+		f.wrong[field] = said
+	default:
+		f.wrong[""] = said
+	}
+	return true
+}
+
+// saveChange saves a changed post, or asks again.
+func (s *Server) saveChange(c echo.Context) error {
+	post, err := s.postOf(c)
+	if err != nil {
+		return err
+	}
+	values, err := c.FormParams()
+	if err != nil {
+		return err
+	}
+	r, f := s.readerOf(c), newForm(values)
+	if f.get("do") == "add-media" {
+		return s.showForm(c, http.StatusOK, r, f, &post)
+	}
+	logins, err := s.identities()
+	if err != nil {
+		return err
+	}
+	request, err := f.request(r, logins)
+	var draft posts.Draft
+	if err == nil {
+		draft, err = s.posts.PrepareChange(c.Request().Context(), post.ID, patchOf(r, request, post, f.get("time")))
+	}
+	if err == nil {
+		err = s.db.Update(func(tx *store.Tx) error {
+			_, err := s.posts.Change(tx, post.ID, draft)
+			return err
+		})
+	}
+	if err == nil {
+		return c.Redirect(http.StatusSeeOther, postPath(post.ID)+"?done=changed")
+	}
+	if !f.refusePost(r, err) {
+		return err
+	}
+	return s.showForm(c, http.StatusUnprocessableEntity, r, f, &post)
+}
+
+// patchOf is the change that the form asks for. A time that was left as it is keeps its seconds.
+func patchOf(r reader, request posts.Request, post store.Post, typed string) posts.Patch {
+	p := posts.Patch{
+		Text: &request.Text, Media: &request.Media, Format: &request.Format, Target: &request.Target,
+		Lateness: &request.Lateness, Silent: &request.Silent, NoLinkPreview: &request.NoLinkPreview, AllowPast: request.AllowPast,
+	}
+	if request.IdentityID != 0 {
+		p.IdentityID = &request.IdentityID
+	}
+	if request.AllowPast || typed != post.ScheduledTime.In(r.zone).Format(inputTime) {
+		p.ScheduledTime = &request.ScheduledTime
+	}
+	return p
+}

@@ -1,0 +1,63 @@
+package web
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"belfry/scheduler"
+	"belfry/store"
+)
+
+// pauseState says whether everything is paused.
+type pauseState struct {
+	Paused bool   `json:"paused" doc:"Nothing is started while it is true"`
+	Why    string `json:"why,omitempty" doc:"Who or what paused it"`
+}
+
+// pauseByHand is the reason that is kept when a person pauses everything.
+const pauseByHand = "paused by hand"
+
+// everythingAPI registers the operations on the schedule as a whole.
+func (s *Server) everythingAPI(a *api) {
+	operation(a, http.MethodPost, "/pause", "Keep everything from being started", func(context.Context, *struct{}) (*reply[pauseState], error) {
+		return s.setPause(pauseByHand)
+	})
+	operation(a, http.MethodPost, "/resume", "Let everything go on, also after a restore", func(context.Context, *struct{}) (*reply[pauseState], error) {
+		return s.setPause("")
+	})
+}
+
+func (s *Server) setPause(why string) (*reply[pauseState], error) {
+	if err := s.pauseEverything(why); err != nil {
+		return nil, err
+	}
+	return answer(pauseState{Paused: why != "", Why: why}), nil
+}
+
+// pauseEverything pauses the schedule for a reason, or lets it go on if there is none.
+func (s *Server) pauseEverything(why string) error {
+	return s.db.Update(func(tx *store.Tx) error {
+		if why == "" {
+			return scheduler.ResumeAll(tx)
+		}
+		return scheduler.PauseAll(tx, why)
+	})
+}
+
+// actOnEverything is the page's button.
+func (s *Server) actOnEverything(c echo.Context) error {
+	why, done := pauseByHand, "all-paused"
+	switch c.FormValue("do") {
+	case "pause":
+	case "resume":
+		why, done = "", "all-resumed"
+	default:
+		return echo.ErrBadRequest
+	}
+	if err := s.pauseEverything(why); err != nil {
+		return err
+	}
+	return c.Redirect(http.StatusSeeOther, withQuery("/jobs", "done", done))
+}

@@ -1,0 +1,91 @@
+package web
+
+import (
+	"errors"
+	"net/url"
+	"strings"
+
+	"belfry/store"
+)
+
+// form is what a person typed and what is wrong with it.
+type form struct {
+	values url.Values
+	wrong  map[string]string // by field, in the reader's language
+}
+
+func newForm(values url.Values) form {
+	if values == nil {
+		values = url.Values{}
+	}
+	return form{values: values, wrong: make(map[string]string)}
+}
+
+func (f form) get(name string) string { return strings.TrimSpace(f.values.Get(name)) }
+
+// refuse notes a refusal beside the field that it is about. It returns false for an error that is
+// no refusal of the input.
+func (f form) refuse(r reader, err error, fields ...string) bool {
+	if wrong, ok := errors.AsType[*store.FieldError](err); ok {
+		name := wrong.Field
+		for _, known := range fields {
+			if name == known || strings.HasPrefix(name, known+".") {
+				f.wrong[known] = r.sayField(wrong)
+				return true
+			}
+		}
+		f.wrong[""] = r.sayField(wrong)
+		return true
+	}
+	if conflict, ok := errors.AsType[*store.ConflictError](err); ok {
+		f.wrong[""] = r.sayConflict(conflict)
+		return true
+	}
+	return false
+}
+
+// input is one field of a form, for the templates "input", "select" and "checkbox".
+type input struct {
+	ID, Name, Label, Type, Value, Hint, Error string
+	Placeholder, Autocomplete                 string
+	Required                                  bool
+	Options                                   []option
+}
+
+type option struct {
+	Value, Name string
+	Selected    bool
+}
+
+// DescribedBy names the elements that explain the field.
+func (i input) DescribedBy() string {
+	var ids []string
+	if i.Hint != "" {
+		ids = append(ids, i.ID+"-hint")
+	}
+	if i.Error != "" {
+		ids = append(ids, i.ID+"-error")
+	}
+	return strings.Join(ids, " ")
+}
+
+func (f form) text(name, label, hint string) input {
+	return input{ID: name, Name: name, Label: label, Type: "text", Hint: hint, Value: f.get(name), Error: f.wrong[name], Autocomplete: "off"}
+}
+
+// password never shows what was typed before.
+func (f form) password(name, label, hint, autocomplete string) input {
+	return input{ID: name, Name: name, Label: label, Type: "password", Hint: hint, Error: f.wrong[name], Autocomplete: autocomplete}
+}
+
+func (f form) choice(name, label, hint string, options []option) input {
+	chosen := f.get(name)
+	for i := range options {
+		options[i].Selected = options[i].Value == chosen
+	}
+	return input{ID: name, Name: name, Label: label, Hint: hint, Error: f.wrong[name], Value: chosen, Options: options}
+}
+
+func (f form) checkbox(name, label string) input {
+	return input{ID: name, Name: name, Label: label, Value: f.get(name)}
+}

@@ -1,0 +1,296 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+	"unicode/utf16"
+
+	"github.com/rs/zerolog"
+
+	"belfry/platform"
+	"belfry/scheduler"
+	"belfry/store"
+	"belfry/worker/identities"
+	"belfry/worker/posts"
+)
+
+const (
+	testToken    = "a-token-for-tests"
+	testPassword = "correct horse battery"
+)
+
+// harness is a Belfry with a page: real store, real workers, a network that accepts everything, a
+// server on a port of its own.
+type harness struct {
+	t          *testing.T
+	db         *store.DB
+	server     *Server
+	posts      *posts.Worker
+	socketPath string
+	base       string // such as http://127.0.0.1:40001
+	client     *http.Client
+	stop       func() // ends the server and the scheduler
+
+	mu          sync.Mutex
+	connections []Connection
+	ahead       time.Duration
+}
+
+// acceptsAll is a network without opinions, but for Telegram's limit of a text.
+type acceptsAll struct{}
+
+func (acceptsAll) Check(p platform.Post) (platform.Measure, error) {
+	text := plainText(string(p.Format), p.Text)
+	m := platform.Measure{Length: len(utf16.Encode([]rune(text))), Limit: 4096}
+	if m.Length > m.Limit {
+		return m, &platform.Error{Kind: platform.Refused, Scope: platform.ScopeContent, Field: "text",
+			Err: fmt.Errorf("the text is %d characters long and %d are allowed: shorten it or split it into several posts", m.Length, m.Limit)}
+	}
+	return m, nil
+}
+
+func (acceptsAll) Reach(context.Context, uint64, string) error { return nil }
+
+func (acceptsAll) Publisher(uint64) platform.Publisher { return acceptsAll{} }
+
+func (acceptsAll) Publish(context.Context, platform.Post) (platform.Receipt, error) {
+	return platform.Receipt{MessageIDs: []int64{1}, Link: "https://t.me/evening_news/1"}, nil
+}
+
+// start serves a Belfry with one login, a password and a token. change may alter its settings.
+func start(t testing.TB, change ...func(*Config)) *harness {
+	t.Helper()
+	h := &harness{}
+	h.t, _ = t.(*testing.T)
+	db, err := store.Open(filepath.Join(t.TempDir(), "belfry.db"), store.Options{Now: h.now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.db = db
+	cfg := Config{Token: testToken, Password: testPassword, Version: "test", Log: zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.ErrorLevel)}
+	for _, fn := range change {
+		fn(&cfg)
+	}
+	h.posts = posts.New(db, map[string]posts.Network{"telegram": acceptsAll{}}, posts.Config{})
+	schedule := scheduler.New(db, scheduler.Config{
+		Kinds: map[string]scheduler.Kind{posts.Kind: h.posts.Job()}, Log: zerolog.New(io.Discard), Now: h.now,
+	})
+	if h.server, err = New(cfg, db, schedule, h.posts, h.allConnections); err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.base = "http://" + listener.Addr().String()
+	h.client = newClient(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	served, ran := make(chan error, 1), make(chan error, 1)
+	go func() { served <- h.server.Serve(ctx, listener) }()
+	go func() { ran <- schedule.Run(ctx) }()
+	h.stop = cancel
+	t.Cleanup(func() {
+		cancel()
+		if err := <-served; err != nil {
+			t.Errorf("serve: %v", err)
+		}
+		if err := <-ran; err != nil {
+			t.Errorf("schedule: %v", err)
+		}
+		problems, err := db.Verify()
+		if err != nil || len(problems) > 0 {
+			t.Errorf("the file is not in order at the end: %v %v", problems, err)
+		}
+		if err := db.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	h.update(func(tx *store.Tx) error {
+		_, err := identities.Add(tx, identities.Request{
+			Platform: "telegram", Token: "123456789:AAEexampleexampleexampleexample", Target: "@evening_news",
+		})
+		return err
+	})
+	return h
+}
+
+// newClient is a browser without cookies that does not follow redirections.
+func newClient(t testing.TB) *http.Client {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport := &http.Transport{}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Jar: jar, Transport: transport, Timeout: 20 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse
+	}}
+}
+
+// another is the same Belfry seen from another browser.
+func (h *harness) another() *harness {
+	return &harness{t: h.t, db: h.db, server: h.server, posts: h.posts, base: h.base, client: newClient(h.t)}
+}
+
+// now is a clock that tests can set ahead.
+func (h *harness) now() time.Time {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return time.Now().Add(h.ahead)
+}
+
+func (h *harness) advance(d time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ahead += d
+}
+
+func (h *harness) allConnections() []Connection {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.connections
+}
+
+func (h *harness) fatal(args ...any) {
+	if h.t == nil {
+		panic(fmt.Sprint(args...))
+	}
+	h.t.Helper()
+	h.t.Fatal(args...)
+}
+
+func (h *harness) update(fn func(*store.Tx) error) {
+	if err := h.db.Update(fn); err != nil {
+		h.fatal(err)
+	}
+}
+
+func (h *harness) view(fn func(*store.Tx) error) {
+	if err := h.db.View(fn); err != nil {
+		h.fatal(err)
+	}
+}
+
+// answered is an HTTP answer that was read to its end.
+type answered struct {
+	status int
+	header http.Header
+	body   string
+}
+
+func (a answered) decode(t *testing.T, into any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(a.body), into); err != nil {
+		t.Fatalf("%v in %s", err, a.body)
+	}
+}
+
+// problem reads the answer as a problem document.
+func (a answered) problem(t *testing.T) Problem {
+	t.Helper()
+	var p Problem
+	if kind := a.header.Get("Content-Type"); kind != "application/problem+json" {
+		t.Errorf("Content-Type is %q", kind)
+	}
+	a.decode(t, &p)
+	return p
+}
+
+func (h *harness) do(r *http.Request) answered {
+	response, err := h.client.Do(r)
+	if err != nil {
+		h.fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		h.fatal(err)
+	}
+	return answered{response.StatusCode, response.Header, string(body)}
+}
+
+func (h *harness) request(method, path, body string) *http.Request {
+	r, err := http.NewRequest(method, h.base+path, strings.NewReader(body))
+	if err != nil {
+		h.fatal(err)
+	}
+	return r
+}
+
+// api asks the API with a token. headers are names and values in turn.
+func (h *harness) api(method, path, body string, headers ...string) answered {
+	r := h.request(method, "/api/v1"+path, body)
+	r.Header.Set("Authorization", "Bearer "+testToken)
+	r.Header.Set("Content-Type", "application/json")
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	return h.do(r)
+}
+
+// get opens a page.
+func (h *harness) get(path string) answered { return h.do(h.request("GET", path, "")) }
+
+// post sends a form as a browser on the page does, without a token against forgery.
+func (h *harness) post(path string, values url.Values) answered {
+	r := h.request("POST", path, values.Encode())
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Origin", h.base)
+	r.Header.Set("Sec-Fetch-Site", "same-origin")
+	return h.do(r)
+}
+
+// submit sends a form with the token of the sign-in.
+func (h *harness) submit(path string, pairs ...string) answered {
+	values := url.Values{"csrf": {h.csrf()}}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		values.Add(pairs[i], pairs[i+1])
+	}
+	return h.post(path, values)
+}
+
+func (h *harness) csrf() string {
+	match := regexp.MustCompile(`name="csrf" value="([^"]+)"`).FindStringSubmatch(h.get("/logins").body)
+	if match == nil {
+		h.fatal("no form with a token was found: not signed in?")
+	}
+	return match[1]
+}
+
+// signIn signs the client in with the password.
+func (h *harness) signIn() {
+	if a := h.post("/sign-in", url.Values{"password": {testPassword}}); a.status != http.StatusSeeOther {
+		h.fatal("sign in: ", a.status, " ", a.body)
+	}
+}
+
+// soon is a time to come, as the API takes it.
+func (h *harness) soon(d time.Duration) string { return h.now().Add(d).UTC().Format(time.RFC3339) }
+
+// schedulePost makes a post through the API.
+func (h *harness) schedulePost(text string, in time.Duration) post {
+	body, err := json.Marshal(map[string]any{"platform": "telegram", "text": text, "scheduled_time": h.soon(in)})
+	if err != nil {
+		h.fatal(err)
+	}
+	a := h.api("POST", "/scheduled-posts", string(body))
+	var made post
+	if err := json.NewDecoder(bytes.NewReader([]byte(a.body))).Decode(&made); err != nil || a.status != http.StatusCreated {
+		h.fatal(a.status, " ", a.body)
+	}
+	return made
+}

@@ -1,0 +1,289 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"belfry/scheduler"
+	"belfry/store"
+)
+
+// How much the first page shows.
+const (
+	comingRuns    = 12
+	pastPosts     = 8
+	recentTrouble = 7 * 24 * time.Hour // how long a post that failed is brought up
+	maxTrouble    = 3                  // of each kind, by name
+)
+
+// nextPage tells what happens next, what needs attention, and what just happened.
+type nextPage struct {
+	frame
+	Hero      *hero
+	NoLogin   bool
+	Attention []trouble
+	Days      []day
+	More      bool
+	Happened  []pastPost
+}
+
+// hero is the next post.
+type hero struct {
+	When                       *moment
+	Link, Title, Where, Reason string
+}
+
+// day is the coming runs of one day.
+type day struct {
+	Name string
+	Runs []comingRun
+}
+
+// comingRun is a job that waits for its time, or runs.
+type comingRun struct {
+	ID, Class, Link, Title, Where, Clock, Reason string
+	When                                         *moment
+}
+
+// pastPost is a post that has ended.
+type pastPost struct {
+	ID, Link, Title, Where, Network string
+	When                            *moment
+	Status                          chip
+}
+
+// chip is a state in one word.
+type chip struct{ Class, Name string }
+
+// overview is what the first page needs of the store, read in one short view.
+type overview struct {
+	identities []store.Identity
+	coming     []planned
+	more       bool
+	past       []store.Post
+	failed     []store.Post
+	failedMore int
+	unknown    []store.Post
+	setAside   []store.Job
+	overdue    *store.Job
+	noPassword bool
+	paused     string // why everything is
+}
+
+// planned is a job with what it is about and why it waits.
+type planned struct {
+	job  store.Job
+	post *store.Post // nil for a job of another kind, or about a post that is gone
+	why  store.Reason
+}
+
+func (s *Server) loadNext(r reader) (page, error) {
+	var o overview
+	if err := s.db.View(func(tx *store.Tx) error { o = overview{}; return o.read(tx) }); err != nil {
+		return nil, err
+	}
+	p := &nextPage{frame: s.frame(r, "next", r.words.Next.Title), NoLogin: len(o.identities) == 0, More: o.more}
+	p.Attention = s.troubles(r, o)
+	p.plan(r, o)
+	for _, post := range o.past {
+		p.Happened = append(p.Happened, pastPost{
+			ID: id(post.ID), Link: postPath(post.ID), Title: r.postTitle(post), Where: post.Target, Network: webAddress(post.Link),
+			When: r.moment(endOf(post)), Status: r.statusChip(post.Status),
+		})
+	}
+	return p, nil
+}
+
+func (o *overview) read(tx *store.Tx) error {
+	for i, err := range tx.Identities.All() {
+		if err == nil {
+			o.identities = append(o.identities, i)
+		}
+	}
+	jobs, err := tx.Jobs.Upcoming("", store.Query{Limit: 4 * comingRuns})
+	if err != nil {
+		return err
+	}
+	o.more = jobs.Next != ""
+	for _, j := range jobs.Items {
+		if j.State == store.JobPaused || j.State == store.JobSetAside {
+			continue
+		}
+		if len(o.coming) == comingRuns {
+			o.more = true
+			break
+		}
+		p, err := plan(tx, j)
+		if err != nil {
+			return err
+		}
+		o.coming = append(o.coming, p)
+	}
+	if err := o.readPosts(tx); err != nil {
+		return err
+	}
+	for _, j := range jobs.Items {
+		if j.State == store.JobSetAside && len(o.setAside) < maxTrouble {
+			o.setAside = append(o.setAside, j)
+		}
+	}
+	late, since, found, err := scheduler.Overdue(tx)
+	if err != nil {
+		return err
+	}
+	if found && tx.Now().Sub(since) > overdueAfter {
+		o.overdue = &late
+	}
+	if o.paused, err = tx.Settings.Value(store.Paused); err != nil {
+		return err
+	}
+	password, err := tx.Settings.Value(passwordSetting)
+	o.noPassword = password == ""
+	return err
+}
+
+func (o *overview) readPosts(tx *store.Tx) error {
+	for _, status := range []store.PostStatus{store.PostPublished, store.PostFailed, store.PostUnknown, store.PostSkipped} {
+		ended, err := tx.Posts.ByTime(status, store.Query{Limit: pastPosts})
+		if err != nil {
+			return err
+		}
+		o.past = append(o.past, ended.Items...)
+	}
+	slices.SortStableFunc(o.past, func(a, b store.Post) int { return endOf(b).Compare(endOf(a)) })
+	o.past = o.past[:min(len(o.past), pastPosts)]
+	failed, err := tx.Posts.ByTime(store.PostFailed, store.Query{Limit: 50})
+	if err != nil {
+		return err
+	}
+	for _, p := range failed.Items {
+		if tx.Now().Sub(p.UpdatedAt) > recentTrouble {
+			continue
+		}
+		if len(o.failed) < maxTrouble {
+			o.failed = append(o.failed, p)
+		} else {
+			o.failedMore++
+		}
+	}
+	unknown, err := tx.Posts.ByTime(store.PostUnknown, store.Query{Limit: maxTrouble})
+	o.unknown = unknown.Items
+	return err
+}
+
+// endOf is when a post that has ended did so.
+func endOf(p store.Post) time.Time {
+	if p.Status == store.PostPublished {
+		return p.PublishedAt
+	}
+	return p.UpdatedAt
+}
+
+// plan reads what a job is about.
+func plan(tx *store.Tx, j store.Job) (planned, error) {
+	why, err := scheduler.Why(tx, j)
+	if err != nil {
+		return planned{}, err
+	}
+	p := planned{job: j, why: why}
+	if j.Kind != postKind {
+		return p, nil
+	}
+	post, err := tx.Posts.Get(j.Subject)
+	switch _, damaged := errors.AsType[*store.CorruptError](err); {
+	case err == nil:
+		p.post = &post
+	case !damaged && !errors.Is(err, store.ErrNotFound):
+		return p, err
+	}
+	return p, nil
+}
+
+// plan fills in the next post and the coming runs, by day.
+func (p *nextPage) plan(r reader, o overview) {
+	for i, c := range o.coming {
+		title, where, link := r.jobTitle(c)
+		run := comingRun{
+			ID: c.job.Name, Link: link, Title: title, Where: where, When: r.moment(c.job.Due),
+			Reason: r.why(c.why), Class: string(c.job.State),
+		}
+		if c.job.State == store.JobRunning {
+			run.When = r.moment(c.job.Started)
+			run.Reason = r.words.JobStates[store.JobRunning]
+		} else if !c.job.Due.After(r.now) {
+			run.When.Relative = r.words.Time.Now
+		}
+		run.Clock = run.When.Clock
+		if p.Hero == nil && c.post != nil && c.job.State == store.JobWaiting {
+			p.Hero = &hero{When: run.When, Link: link, Title: title, Where: where, Reason: run.Reason}
+			if i == 0 {
+				continue // it stands above the list
+			}
+		}
+		name := r.day(maxTime(c.job.Due, r.now), r.words.Time.Day)
+		if n := len(p.Days); n == 0 || p.Days[n-1].Name != name {
+			p.Days = append(p.Days, day{Name: name})
+		}
+		last := &p.Days[len(p.Days)-1]
+		last.Runs = append(last.Runs, run)
+	}
+}
+
+func maxTime(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// postKind is the kind of the jobs that publish posts.
+const postKind = "post"
+
+// jobTitle says in words what a job is, where it goes, and where to read more.
+func (r reader) jobTitle(p planned) (title, where, link string) {
+	if p.post != nil {
+		return r.postTitle(*p.post), p.post.Target, postPath(p.post.ID)
+	}
+	title = r.words.JobKinds[p.job.Kind]
+	if title == "" {
+		title = p.job.Kind
+	}
+	if number, ok := strings.CutPrefix(p.job.Name, p.job.Kind+"_"); ok {
+		title += " " + number
+	}
+	return title, "", "/jobs/" + p.job.Name
+}
+
+// postTitle is the first words of a post, or what it shows.
+func (r reader) postTitle(p store.Post) string {
+	if text := shorten(firstLine(p.Format, p.Text), 90); text != "" {
+		return text
+	}
+	switch len(p.Media) {
+	case 0:
+		return r.words.Posts.NoText
+	case 1:
+		return strings.TrimSpace(r.words.MediaKinds[p.Media[0].Kind] + " " + r.words.Posts.NoText)
+	}
+	return r.words.Posts.Album(len(p.Media))
+}
+
+func (r reader) statusChip(s store.PostStatus) chip {
+	return chip{Class: "is-" + string(s), Name: r.words.Status[s].Name}
+}
+
+func id(n uint64) string { return strconv.FormatUint(n, 10) }
+
+func postPath(n uint64) string { return fmt.Sprintf("/posts/%d", n) }
+
+// webAddress returns a link only if it leads to the web, and not to a program of the reader's.
+func webAddress(link string) string {
+	if strings.HasPrefix(link, "https://") || strings.HasPrefix(link, "http://") {
+		return link
+	}
+	return ""
+}

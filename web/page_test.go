@@ -1,0 +1,307 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"belfry/store"
+)
+
+func TestBothLanguagesHaveEveryWord(t *testing.T) {
+	en, ru := englishWords(), russianWords()
+	for lang, w := range map[string]*words{english: en, russian: ru} {
+		if missing := w.missing(); len(missing) > 0 {
+			t.Errorf("%s lacks %v", lang, missing)
+		}
+		for _, status := range store.PostStatuses() {
+			if w.Status[status].Name == "" || w.Posts.EmptyOf[status] == "" {
+				t.Errorf("%s has no words for %s", lang, status)
+			}
+		}
+	}
+	for name, lengths := range map[string][2]int{
+		"Done": {len(en.Done), len(ru.Done)}, "Fields": {len(en.Fields), len(ru.Fields)}, "JobKinds": {len(en.JobKinds), len(ru.JobKinds)},
+		"JobStates": {len(en.JobStates), len(ru.JobStates)}, "Results": {len(en.Results), len(ru.Results)}, "Formats": {len(en.Formats), len(ru.Formats)},
+	} {
+		if lengths[0] != lengths[1] {
+			t.Errorf("%s: %d in English, %d in Russian", name, lengths[0], lengths[1])
+		}
+	}
+}
+
+func TestLengthsOfTimeInWords(t *testing.T) {
+	const day = 24 * time.Hour
+	for _, c := range []struct {
+		d      time.Duration
+		en, ru string
+	}{
+		{time.Second, "in 1 second", "через 1 секунду"},
+		{50 * time.Second, "in 50 seconds", "через 50 секунд"},
+		{time.Minute, "in 1 minute", "через 1 минуту"},
+		{2 * time.Minute, "in 2 minutes", "через 2 минуты"},
+		{11 * time.Minute, "in 11 minutes", "через 11 минут"},
+		{21 * time.Minute, "in 21 minutes", "через 21 минуту"},
+		{time.Hour, "in 1 hour", "через 1 час"},
+		{23 * time.Hour, "in 23 hours", "через 23 часа"},
+		{2 * day, "in 2 days", "через 2 дня"},
+		{5 * day, "in 5 days", "через 5 дней"},
+		{90 * day, "in 3 months", "через 3 месяца"},
+		{5 * 365 * day, "in 5 years", "через 5 лет"},
+	} {
+		if en, ru := englishWords().Time.In(c.d), russianWords().Time.In(c.d); en != c.en || ru != c.ru {
+			t.Errorf("%s: %q, %q", c.d, en, ru)
+		}
+	}
+	if got := lengthGenitiveRU(time.Hour); got != "1 часа" {
+		t.Error(got)
+	}
+}
+
+func TestTimesOfTheFormAreReadInItsZone(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := reader{zone: berlin, words: englishWords(), lang: english}
+	for text, want := range map[string]string{
+		"2027-01-15T12:00": "2027-01-15T11:00:00Z",
+		"2027-07-15T12:00": "2027-07-15T10:00:00Z",
+		"2027-10-31T02:30": "2027-10-31T00:30:00Z", // it comes twice: the first
+		"2027-10-31T03:30": "2027-10-31T02:30:00Z",
+	} {
+		if at, err := r.formTime(text); err != nil || at.UTC().Format(time.RFC3339) != want {
+			t.Errorf("%s: %s %v", text, at.UTC(), err)
+		}
+	}
+	for _, text := range []string{"", "tomorrow", "2027-03-28T02:30", "2027-13-01T00:00"} { // the third is jumped over
+		if field, ok := errors.AsType[*store.FieldError](func() error { _, err := r.formTime(text); return err }()); !ok || field.Cure == "" {
+			t.Errorf("%q is accepted", text)
+		}
+	}
+}
+
+func TestRedirectionsStayHere(t *testing.T) {
+	for path, want := range map[string]string{
+		"/posts?status=failed": "/posts?status=failed", "": "/", "https://attacker.example": "/", "//attacker.example": "/", "/\\attacker.example": "/",
+		"javascript:alert(1)": "/", "/\t/attacker.example": "/", "posts": "/", "/%0d%0aSet-Cookie:a": "/%0d%0aSet-Cookie:a",
+	} {
+		if got := localPath(path); got != want {
+			t.Errorf("%q leads to %q", path, got)
+		}
+	}
+}
+
+func TestAFormThatIsRefusedKeepsWhatWasTyped(t *testing.T) {
+	h := start(t)
+	h.signIn()
+	for _, c := range []struct{ name, field, value, en, ru string }{
+		{"past", "time", "2020-01-01T10:00", "The time is in the past: choose a later one", "Время: уже прошло. Выберите более позднее"},
+		{"no time", "time", "", "The time is not complete: choose day and time", "Время: не указано полностью. Выберите день и время"},
+		{"no text", "text", "", "The text is missing: write something", "Текст: не указано. Напишите что-нибудь"},
+		{"long text", "text", strings.Repeat("я", 4097), "The text is 4097 characters long and 4096 are allowed: shorten it", "В тексте 4097 символов, а можно 4096: сократите"},
+	} {
+		for lang, want := range map[string]string{english: c.en, russian: c.ru} {
+			h.post("/language", url.Values{"lang": {lang}, "back": {"/"}})
+			values := map[string]string{"identity_id": "1", "target": "@somewhere_else", "text": "Typed & kept", "format": "html", "when": "at", "time": "2099-01-01T10:00", "late": "1h0m0s"}
+			values[c.field] = c.value
+			var pairs []string
+			for name, value := range values {
+				pairs = append(pairs, name, value)
+			}
+			a := h.submit("/posts/new", pairs...)
+			if a.status != http.StatusUnprocessableEntity || !strings.Contains(a.body, want) {
+				t.Errorf("%s in %s: %d, wrong: %v", c.name, lang, a.status, regexp.MustCompile(`class="wrong[^<]*<`).FindAllString(a.body, -1))
+			}
+			for _, kept := range []string{`value="@somewhere_else"`, `value="html" selected`, `value="1h0m0s" selected`} {
+				if !strings.Contains(a.body, kept) {
+					t.Errorf("%s: %s was lost", c.name, kept)
+				}
+			}
+			if c.field != "text" && !strings.Contains(a.body, "Typed &amp; kept</textarea>") {
+				t.Errorf("%s: the text was lost", c.name)
+			}
+			if !strings.Contains(a.body, `aria-invalid="true"`) {
+				t.Errorf("%s: no field is marked", c.name)
+			}
+		}
+	}
+}
+
+func TestAFormSentTwiceMakesOnePost(t *testing.T) {
+	h := start(t)
+	h.signIn()
+	key := regexp.MustCompile(`name="form" value="([^"]+)"`).FindStringSubmatch(h.get("/posts/new").body)[1]
+	var to string
+	for range 3 {
+		a := h.submit("/posts/new", "form", key, "identity_id", "1", "text", "Once", "format", "plain", "when", "at", "time", "2030-01-01T10:00")
+		if a.status != http.StatusSeeOther || (to != "" && a.header.Get("Location") != to) {
+			t.Errorf("%d %s %s", a.status, a.header.Get("Location"), a.body)
+		}
+		to = a.header.Get("Location")
+	}
+	h.view(func(tx *store.Tx) error {
+		if n := tx.Posts.Count(store.PostScheduled, 10); n != 1 {
+			t.Errorf("%d posts", n)
+		}
+		return nil
+	})
+}
+
+func TestAPostIsChangedOnThePage(t *testing.T) {
+	h := start(t)
+	h.signIn()
+	made := h.schedulePost("Hello", 90*time.Minute)
+	form := []string{"identity_id", "1", "text", "Good\r\nbye", "format", "markdown", "target", "@other", "when", "at",
+		"time", made.ScheduledTime.Format(inputTime), "late", "15m0s", "silent", "on", "media_kind", "video", "media_source", "https://example.com/a.mp4", "media_kind", "photo", "media_source", ""}
+	if a := h.submit("/posts/1/change", form...); a.status != http.StatusSeeOther {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	var changed post
+	h.api("GET", "/scheduled-posts/1", "").decode(t, &changed)
+	if changed.Text != "Good\nbye" || changed.Format != "markdown" || changed.Target != "@other" || !changed.Silent || changed.Lateness.Policy != "skip" ||
+		len(changed.Media) != 1 || changed.Media[0].URL == "" || changed.Media[0].Kind != "video" {
+		t.Errorf("%+v", changed)
+	}
+	if !changed.ScheduledTime.Equal(made.ScheduledTime) {
+		t.Errorf("the time lost its seconds: %s", changed.ScheduledTime)
+	}
+	page := h.get("/posts/1/change").body
+	for _, part := range []string{`value="https://example.com/a.mp4"`, `value="video" selected`, `name="silent" type="checkbox" value="on" checked`, `value="15m0s" selected`} {
+		if !strings.Contains(page, part) {
+			t.Errorf("the form lacks %s", part)
+		}
+	}
+	if a := h.submit("/posts/new", "do", "add-media", "text", "kept", "identity_id", "1"); a.status != http.StatusOK || !strings.Contains(a.body, "media-source-1") || !strings.Contains(a.body, "kept</textarea>") {
+		t.Errorf("adding a row: %d", a.status)
+	}
+}
+
+func TestActionsOfThePageAreAskedAboutAndSayWhyNot(t *testing.T) {
+	h := start(t)
+	h.signIn()
+	h.schedulePost("Hello", time.Hour)
+	if a := h.get("/posts/1/cancel"); a.status != http.StatusOK || !strings.Contains(a.body, "Cancel this post?") {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	if a := h.submit("/posts/1/cancel"); a.header.Get("Location") != "/posts/1?done=cancelled" {
+		t.Errorf("%d %v", a.status, a.header)
+	}
+	if a := h.get("/posts/1?done=cancelled"); !strings.Contains(a.body, "The post was cancelled.") {
+		t.Errorf("%s", a.body)
+	}
+	if a := h.submit("/posts/1/publish-now"); a.status != http.StatusConflict || !strings.Contains(a.body, "Post 1 is cancelled: retry it") {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	h.schedulePost("Second", time.Hour)
+	if a := h.submit("/logins/1/remove"); a.status != http.StatusConflict || !strings.Contains(a.body, "Post 2 waits for the login main") {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	if a := h.submit("/logins", "token", "nonsense"); a.status != http.StatusUnprocessableEntity || !strings.Contains(a.body, "does not look like a bot") || strings.Contains(a.body, "nonsense") {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	if a := h.submit("/jobs/post_99", "do", "pause", "back", "/jobs"); a.status != http.StatusNotFound {
+		t.Errorf("%d", a.status)
+	}
+	if a := h.submit("/jobs/post_2", "do", "pause", "back", "//attacker.example"); a.header.Get("Location") != "/?done=paused" {
+		t.Errorf("%d %v", a.status, a.header)
+	}
+	for _, path := range []string{"/posts/99", "/posts/x", "/posts/1x/change", "/logins/99/change", "/jobs/none", "/nothing", "/posts?cursor=%21"} {
+		a := h.get(path)
+		if a.status < 400 || a.status >= 500 || !strings.Contains(a.body, "<h1>") {
+			t.Errorf("%s: %d %s", path, a.status, a.body)
+		}
+	}
+}
+
+// What others wrote is text: in no place of any page does it become an element or an attribute.
+func TestTextOfOthersStaysText(t *testing.T) {
+	h := start(t)
+	h.signIn()
+	const evil = `"><img src=x onerror=alert(1)><div hx-get="/logins" hx-trigger="load">'`
+	h.update(func(tx *store.Tx) error {
+		i, err := tx.Identities.Get(1)
+		if err != nil {
+			return err
+		}
+		i.Title, i.Username, i.Target, i.State, i.Reason = evil, evil, evil, store.IdentityLogin, store.Reason{Code: store.ReasonLogin, Detail: evil}
+		if err := tx.Identities.Put(&i); err != nil {
+			return err
+		}
+		for _, status := range store.PostStatuses() {
+			p := store.Post{Platform: "telegram", IdentityID: 1, Target: evil, Text: evil, Format: "html", Status: status, ScheduledTime: tx.Now(), UpdatedAt: tx.Now(),
+				Link: "javascript:alert(1)", Reason: store.Reason{Code: store.ReasonError, Detail: evil}, Media: []store.Media{{Kind: evil, URL: evil, Name: evil}}}
+			if err := tx.Posts.Put(&p); err != nil {
+				return err
+			}
+			if err := tx.Runs.Add(&store.Run{Job: p.JobName(), Kind: "post", Ended: tx.Now(), Result: store.ResultFailed, Reason: store.Reason{Code: store.ReasonError, Detail: evil}}); err != nil {
+				return err
+			}
+			err := tx.Jobs.Put(&store.Job{Name: p.JobName(), Kind: "post", Subject: p.ID, Lane: evil, Trigger: store.Trigger{At: tx.Now().Add(time.Hour)},
+				State: store.JobSetAside, Due: tx.Now().Add(time.Hour), Reason: store.Reason{Code: store.ReasonError, Detail: evil}})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for _, path := range []string{"/", "/posts", "/posts/1", "/posts/3", "/posts/1/change", "/posts/1/cancel", "/posts/new?from=1", "/jobs", "/jobs/post_1", "/logins", "/logins/1/change",
+		"/logins/1/remove", "/posts?status=" + url.QueryEscape(evil), "/jobs?kind=" + url.QueryEscape(evil), "/?done=" + url.QueryEscape(evil), "/sign-in?back=" + url.QueryEscape("/"+evil)} {
+		a := h.get(path)
+		if a.status != http.StatusOK {
+			t.Errorf("%s: %d %s", path, a.status, a.body)
+		}
+		if strings.Contains(a.body, "<img src=x") || strings.Contains(a.body, `<div hx-get`) || strings.Contains(a.body, `href="javascript:`) {
+			t.Errorf("%s has it:\n%s", path, a.body)
+		}
+	}
+	if a := h.submit("/posts/check", "text", evil, "format", "html", "identity_id", "1"); strings.Contains(a.body, "<img") || strings.Contains(a.body, "<div hx-") {
+		t.Errorf("the preview has it: %s", a.body)
+	}
+}
+
+func TestTheFirstPageSaysWhatNeedsAttention(t *testing.T) {
+	h := start(t, func(c *Config) { c.Password = "" })
+	link, err := h.server.SignInLink(h.base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, key, _ := strings.Cut(link, "key=")
+	h.post("/sign-in/link", url.Values{"key": {key}})
+	h.mu.Lock()
+	h.connections = []Connection{{Identity: "main", Platform: "telegram", Problem: "dial tcp: no route to host"}}
+	h.mu.Unlock()
+	h.update(func(tx *store.Tx) error {
+		i, err := tx.Identities.Get(1)
+		if err != nil {
+			return err
+		}
+		i.State = store.IdentityReady
+		if err := tx.Identities.Put(&i); err != nil {
+			return err
+		}
+		for n := range 5 {
+			p := store.Post{Platform: "telegram", IdentityID: 1, Text: "Failed", Format: "plain", Status: store.PostFailed, ScheduledTime: tx.Now(), UpdatedAt: tx.Now(),
+				Reason: store.Reason{Code: store.ReasonGaveUp, N: 3, Of: 3}, Target: "@a"}
+			if n == 4 {
+				p.Status, p.Text = store.PostUnknown, "Perhaps"
+			}
+			if err := tx.Posts.Put(&p); err != nil {
+				return err
+			}
+		}
+		return tx.Jobs.Put(&store.Job{Name: "rule_1", Kind: "rule", Lane: "rules", Trigger: store.Trigger{Every: time.Hour}, State: store.JobSetAside,
+			Due: tx.Now(), Reason: store.Reason{Code: store.ReasonUnknownKind}})
+	})
+	page := h.get("/").body
+	for _, words := range []string{"The page has no password yet", "No connection: main", "no route to host", "A post has failed: Failed", "and 1 post more this week",
+		"Gave up after attempt 3 of 3", "Nobody knows whether a post is out: Perhaps", "A job was set aside: rule_1", "Nothing is waiting"} {
+		if !strings.Contains(page, words) {
+			t.Errorf("it does not say %q", words)
+		}
+	}
+}

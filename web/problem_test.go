@@ -1,0 +1,35 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"testing"
+
+	"belfry/store"
+)
+
+func TestEachErrorHasItsStatus(t *testing.T) {
+	wrap := func(err error) error { return fmt.Errorf("while trying: %w", err) }
+	for _, c := range []struct {
+		err    error
+		status int
+		retry  string
+	}{
+		{&store.FieldError{Field: "text", Problem: "is missing", Cure: "write it"}, http.StatusUnprocessableEntity, ""},
+		{&store.ConflictError{Problem: "post 1 is published already"}, http.StatusConflict, ""},
+		{store.ErrNotFound, http.StatusNotFound, ""},
+		{store.ErrExists, http.StatusConflict, ""},
+		{fmt.Errorf("commit: %w: %w", store.ErrUnavailable, errors.New("no space left on device")), http.StatusServiceUnavailable, "2"},
+		{&store.CorruptError{Table: "posts", ID: 3, Err: errors.New("checksum")}, http.StatusInternalServerError, ""},
+		{errors.New("something with a path: /var/lib/belfry"), http.StatusInternalServerError, ""},
+	} {
+		p := problemOf(wrap(c.err))
+		if p.Status != c.status || p.Detail == "" || p.GetHeaders().Get("Retry-After") != c.retry {
+			t.Errorf("%v: %+v", c.err, p)
+		}
+	}
+	if p := problemOf(errors.New("secret detail")); p.Detail != problemOf(errors.New("another")).Detail {
+		t.Errorf("an error that nobody sorted is shown: %s", p.Detail)
+	}
+}

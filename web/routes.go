@@ -1,0 +1,128 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+
+	"github.com/labstack/echo/v4"
+)
+
+// maxForm is the largest form that the page accepts, in bytes; huma has its own limit for the API.
+const maxForm = 512 << 10
+
+// routes is what is served over TCP: the API for holders of a token, the page for its owner.
+func (s *Server) routes(ending <-chan struct{}) *echo.Echo {
+	e := s.newEcho()
+	e.Use(s.knownHost, s.sameOrigin)
+	s.machineRoutes(e, newAPI(e, s.cfg.Version, s.cfg.Log, s.bearer), false)
+
+	e.GET(assetBase+":name", s.assets.serve)
+	page := e.Group("", limitForm)
+	page.POST("/language", s.chooseLanguage)
+	page.GET("/sign-in", s.showSignIn)
+	page.POST("/sign-in", s.checkSignIn)
+	page.GET("/sign-in/link", s.showLink)
+	page.POST("/sign-in/link", s.useLink)
+	s.ownerRoutes(page.Group("", s.signedIn), ending)
+	return e
+}
+
+// ownerRoutes are the pages that a browser sees once it is signed in.
+func (s *Server) ownerRoutes(own *echo.Group, ending <-chan struct{}) {
+	own.POST("/sign-out", s.signOut)
+	own.GET("/password", s.showPassword)
+	own.POST("/password", s.savePassword)
+
+	paths := map[string]string{
+		"next": "/", "posts": "/posts", "post": "/posts/:id", "jobs": "/jobs", "job": "/jobs/:id", "logins": "/logins",
+	}
+	for _, view := range liveViews() {
+		own.GET(paths[view.name], s.shown(view))
+		own.GET("/live/"+view.name, s.live(view, ending))
+	}
+	own.GET("/posts/new", s.newPostForm)
+	own.POST("/posts/new", s.savePost)
+	own.POST("/posts/check", s.checkPost)
+	own.GET("/posts/:id/change", s.changeForm)
+	own.POST("/posts/:id/change", s.saveChange)
+	for _, step := range postSteps() {
+		own.GET("/posts/:id/"+step.name, s.ask(step))
+		own.POST("/posts/:id/"+step.name, s.take(step))
+	}
+	own.POST("/jobs/:id", s.actOnJob)
+	own.POST("/everything", s.actOnEverything)
+	own.POST("/logins", s.addLogin)
+	own.GET("/logins/:id/change", s.editLogin)
+	own.POST("/logins/:id/change", s.changeLogin)
+	own.GET("/logins/:id/remove", s.askRemoval)
+	own.POST("/logins/:id/remove", s.removeLogin)
+}
+
+// socketRoutes is what is served on the unix socket: the API without tokens, and what only the
+// owner of the machine may do.
+func (s *Server) socketRoutes() *echo.Echo {
+	e := s.newEcho()
+	e.Use(socketOwner)
+	s.machineRoutes(e, newAPI(e, s.cfg.Version, s.cfg.Log), true)
+	return e
+}
+
+// machineRoutes are for programs.
+func (s *Server) machineRoutes(e *echo.Echo, a *api, local bool) {
+	s.contentAPI(a)
+	s.postsAPI(a)
+	s.identitiesAPI(a)
+	s.jobsAPI(a)
+	s.everythingAPI(a)
+	if local {
+		s.localAPI(a)
+	}
+	e.GET("/api/openapi.json", func(c echo.Context) error {
+		doc, err := a.document()
+		if err != nil {
+			return err
+		}
+		return c.Blob(http.StatusOK, "application/openapi+json", doc)
+	})
+	e.GET("/health", s.showHealth)
+	e.GET("/health/workers", s.showWorkers)
+}
+
+func (s *Server) newEcho() *echo.Echo {
+	e := echo.New()
+	e.HideBanner, e.HidePort = true, true
+	e.IPExtractor = echo.ExtractIPDirect()
+	e.HTTPErrorHandler = s.handleError
+	e.Use(headers, recovered)
+	return e
+}
+
+// limitForm ends the reading of a form that is too large.
+func limitForm(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		r := c.Request()
+		r.Body = http.MaxBytesReader(c.Response(), r.Body, maxForm)
+		return next(c)
+	}
+}
+
+// errPanic is wrapped by the error of a handler that panicked.
+var errPanic = errors.New("panic")
+
+// recovered turns a panic of a handler into an error, which is logged with the others.
+func recovered(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) (err error) {
+		defer func() {
+			v := recover()
+			if v == http.ErrAbortHandler { // the server's own way to drop a connection
+				panic(v)
+			}
+			if v != nil {
+				err = fmt.Errorf("%w: %v\n%s", errPanic, v, debug.Stack())
+			}
+		}()
+		return next(c)
+	}
+}

@@ -1,0 +1,144 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"belfry/store"
+)
+
+// The limits of a connection. A live page sets its own.
+const (
+	headerTimeout = 10 * time.Second
+	readTimeout   = 30 * time.Second
+	writeTimeout  = 60 * time.Second
+	idleTimeout   = 2 * time.Minute
+	maxHeader     = 32 << 10
+
+	// shutdownTimeout is how long requests under way may take once the end has been asked for.
+	shutdownTimeout = 10 * time.Second
+)
+
+// Serve answers requests for the page and the API on l until ctx ends, then lets those under way
+// end and returns. It closes l.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	ending := make(chan struct{})
+	return s.serve(ctx, l, s.routes(ending), writeTimeout, ending)
+}
+
+// ServeSocket is [Server.Serve] for the API on a unix socket. Whoever can open the socket is taken
+// for the owner, so it asks for no token: its mode is set to 0600.
+func (s *Server) ServeSocket(ctx context.Context, l net.Listener) error {
+	if err := os.Chmod(l.Addr().String(), 0o600); err != nil {
+		return errors.Join(fmt.Errorf("keep the socket to its owner: %w", err), l.Close())
+	}
+	// A backup or a check of a large file may take its time.
+	return s.serve(ctx, l, s.socketRoutes(), 0, make(chan struct{}))
+}
+
+// serve closes ending when ctx ends, for handlers that do not end by themselves. longest is how
+// long answering a request may take; 0 means without limit.
+func (s *Server) serve(ctx context.Context, l net.Listener, handler http.Handler, longest time.Duration, ending chan struct{}) error {
+	server := &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: headerTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      longest,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeader,
+	}
+	unused := unusedConns{open: make(map[net.Conn]bool)}
+	server.ConnState = unused.note
+	stopped := make(chan error, 1)
+	finished := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		select {
+		case <-ctx.Done():
+		case <-finished:
+			return
+		}
+		close(ending)
+		unused.closeAll()
+		limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
+		defer cancel()
+		if err := server.Shutdown(limit); err != nil {
+			stopped <- errors.Join(fmt.Errorf("end the requests under way: %w", err), server.Close())
+		}
+	}()
+	err := server.Serve(l)
+	close(finished)
+	if !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve %s: %w", l.Addr(), err)
+	}
+	return <-stopped
+}
+
+// unusedConns are the connections on which nothing was asked yet. Browsers open some in advance, and
+// a server that ends would wait five seconds for each.
+type unusedConns struct {
+	mu     sync.Mutex
+	open   map[net.Conn]bool
+	closed bool
+}
+
+func (u *unusedConns) note(conn net.Conn, state http.ConnState) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	switch {
+	case state != http.StateNew:
+		delete(u.open, conn)
+	case u.closed:
+		_ = conn.Close() // nobody has asked for anything
+	default:
+		u.open[conn] = true
+	}
+}
+
+func (u *unusedConns) closeAll() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.closed = true
+	for conn := range u.open {
+		_ = conn.Close() // nobody has asked for anything
+	}
+}
+
+// MayListen reports why the page must not be served at addr, if it must not: beyond loopback it
+// has to have a password.
+func (s *Server) MayListen(addr string) error {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return &store.FieldError{Field: "listen", Problem: fmt.Sprintf("%q is not an address", addr), Cure: "write it as 127.0.0.1:8080"}
+	}
+	if ip, err := netip.ParseAddr(host); host == "localhost" || (err == nil && ip.Unmap().IsLoopback()) {
+		return nil
+	}
+	chosen, err := s.hasPassword()
+	if err != nil {
+		return fmt.Errorf("look for the page's password: %w", err)
+	}
+	if !chosen {
+		return &store.FieldError{Field: "listen", Problem: addr + " can be reached from other machines, and the page has no password",
+			Cure: "set BELFRY_ADMIN_PASSWORD, or choose a password on the page at 127.0.0.1 first"}
+	}
+	return nil
+}
+
+// SignInLink returns a link that signs its reader in to the page once, within [linkAge]. base is
+// the page's address, such as http://127.0.0.1:8080.
+func (s *Server) SignInLink(base string) (string, error) {
+	key, err := s.links.issue()
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimSuffix(base, "/") + "/sign-in/link?key=" + key, nil
+}

@@ -1,0 +1,21 @@
+// Live updates rest while nobody looks: a browser opens only a few connections to one server, and
+// each live page holds one of them.
+(function () {
+  'use strict';
+  var source = null;
+  htmx.createEventSource = function (url) {
+    source = new EventSource(url);
+    return source;
+  };
+  document.addEventListener('visibilitychange', function () {
+    var live = document.getElementById('live');
+    if (!live) return;
+    if (document.hidden) {
+      if (source) source.close();
+      return;
+    }
+    var again = live.cloneNode(false);
+    live.replaceWith(again);
+    htmx.process(again);
+  });
+})();
