@@ -1,0 +1,118 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"belfry/store"
+)
+
+// exitCode is the code with which a command ended.
+func exitCode(err error) int {
+	if e, ok := errors.AsType[*exec.ExitError](err); ok {
+		return e.ExitCode()
+	}
+	return 0
+}
+
+func TestCommandsWorkWhetherTheServiceRunsOrNot(t *testing.T) {
+	m := newMachine(t)
+	work := func(name string) {
+		t.Run(name, func(t *testing.T) {
+			made, err := m.output("token", name)
+			if err != nil || !strings.HasPrefix(made, "belfry_") {
+				t.Fatalf("token: %q, %v", made, err)
+			}
+			listed, err := m.output("token", "list", "--json")
+			var tokens struct{ Items []struct{ Name string } }
+			if err != nil || json.Unmarshal([]byte(listed), &tokens) != nil {
+				t.Fatalf("token list: %q, %v", listed, err)
+			}
+			if last := tokens.Items[len(tokens.Items)-1]; last.Name != name {
+				t.Errorf("token list: %s", listed)
+			}
+			if _, err := m.output("token", "revoke", fmt.Sprint(len(tokens.Items))); err != nil {
+				t.Error(err)
+			}
+			m.mustCheck()
+			copied := filepath.Join(m.dir, "copy of "+name)
+			if _, err := m.output("backup", copied); err != nil {
+				t.Fatal(err)
+			}
+			if out, err := m.output("check", copied); err != nil {
+				t.Errorf("the backup: %v: %s", err, out)
+			}
+			if _, err := m.output("backup", copied); exitCode(err) == exitDone || !strings.Contains(err.Error(), "exists") {
+				t.Errorf("a backup over another one: %v", err)
+			}
+		})
+	}
+	p, _ := m.start()
+	work("running")
+	if link, err := m.output("page"); err != nil || !strings.Contains(link, "/sign-in/link?key=") {
+		t.Errorf("page: %q, %v", link, err)
+	}
+	t.Run("a second service on the same file is refused in words", func(t *testing.T) {
+		_, err := m.output("serve")
+		if exitCode(err) != exitFailed || !strings.Contains(err.Error(), "in use by another process") ||
+			!strings.Contains(err.Error(), fmt.Sprint("process ", p.cmd.Process.Pid)) {
+			t.Errorf("got %v", err)
+		}
+	})
+	p.stop()
+	work("stopped")
+}
+
+func TestWrongUsageIsTwoAndSaysWhatToDo(t *testing.T) {
+	for name, c := range map[string]struct {
+		args []string
+		env  string
+		says string
+	}{
+		"an unknown command":       {args: []string{"ring"}, says: "belfry --help"},
+		"a zone that is not known": {args: []string{"serve"}, env: "BELFRY_TIMEZONE=Mars/Olympus", says: "Europe/Moscow"},
+		"a bot without the application's id": {args: []string{"serve"}, env: "TELEGRAM_BOT_TOKEN=123456789:AAEabcdefghijklmnopqrstuvwxyz",
+			says: "my.telegram.org"},
+		"an open door without a password": {args: []string{"serve"}, env: "BELFRY_LISTEN=0.0.0.0:0", says: "BELFRY_ADMIN_PASSWORD"},
+		"a file that is not there":        {args: []string{"token"}, env: "BELFRY_DB=/nowhere/belfry.db", says: "/nowhere/belfry.db"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := newMachine(t)
+			m.env = append(m.env, "TELEGRAM_API_ID=", c.env)
+			_, err := m.output(c.args...)
+			if exitCode(err) != exitUsage || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("exit code %d: %v", exitCode(err), err)
+			}
+		})
+	}
+}
+
+func TestCheckFindsADamagedFile(t *testing.T) {
+	m := newMachine(t)
+	db, err := store.Open(m.file(), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = errors.Join(db.Update(func(tx *store.Tx) error { return tx.Settings.Set("name", "a value to damage") }), db.Close())
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(m.file())
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := strings.ReplaceAll(string(data), "a value to damage", "a value to Damage")
+	if err := os.WriteFile(m.file(), []byte(damaged), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := m.output("check")
+	if exitCode(err) != exitFailed || !strings.Contains(out, "settings 1") {
+		t.Errorf("exit code %d: %v: %s", exitCode(err), err, out)
+	}
+}

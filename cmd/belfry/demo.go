@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"belfry/platform/telegram/telegramtest"
+	"belfry/store"
+	"belfry/worker/posts"
+)
+
+type demoCommand struct {
+	Listen   string `default:"127.0.0.1:8080" help:"Address of the page; if it is taken, a free one is used."`
+	Lang     string `env:"BELFRY_LANG" default:"en" enum:"en,ru" help:"Language of the page: en or ru."`
+	Timezone string `env:"BELFRY_TIMEZONE" default:"UTC" help:"Zone of the times on the page."`
+}
+
+const (
+	demoToken   = "424242424:demo-bot-of-this-machine-only"
+	demoChannel = "belfry_demo"
+)
+
+// Run serves with a Telegram of its own and a file that is thrown away at the end.
+func (c *demoCommand) Run(ctx context.Context, o output) (err error) {
+	dir, err := os.MkdirTemp("", "belfry-demo")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	tg := telegramtest.NewServer(telegramtest.Options{})
+	defer tg.Close()
+	tg.AddBot(demoToken, "belfry_demo_bot")
+	channel := tg.AddChannel(telegramtest.Channel{Title: "Belfry demo", Username: demoChannel}, "belfry_demo_bot")
+
+	s := settings{
+		fileSetting: fileSetting{DB: filepath.Join(dir, "belfry.db")},
+		Listen:      free(c.Listen), Timezone: c.Timezone, Lang: c.Lang,
+		AdminPassword: rand.Text(), // nobody needs it: the link signs in
+		TelegramAPIID: telegramtest.AppID, TelegramAPIHash: telegramtest.AppHash,
+		TelegramBotToken: demoToken, TelegramChat: "@" + demoChannel,
+		TelegramDC: tg.DC(), TelegramKey: tg.PublicKeyPEM(),
+		PostAttempts: 3, PostBackoff: 10 * time.Second, PostDeadline: 10 * time.Second,
+		LogLevel: "warn", LogFormat: "auto",
+	}
+	ready := func(svc *service) error {
+		link, err := svc.web.SignInLink(svc.url)
+		if err != nil {
+			return err
+		}
+		if err := demoPosts(ctx, svc); err != nil {
+			return fmt.Errorf("make the demo's posts: %w", err)
+		}
+		_, err = fmt.Fprintf(o.out, `Belfry demo: a Telegram of its own, nothing leaves this machine, nothing is kept.
+
+  page   %s
+  open   %s
+         (signed in already; the link works once)
+
+Posts are due within the next minute. What reaches the channel is printed here. Ctrl-C ends the demo.
+
+`, svc.url, link)
+		return err
+	}
+	go showMessages(ctx, o, tg, channel.ID)
+	return s.serve(ctx, s.logger(o.log).With().Str("demo", "yes").Logger(), ready)
+}
+
+// free is addr if it can be listened at, and else a free port of the same host.
+func free(addr string) string {
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return "127.0.0.1:0"
+	}
+	if err := l.Close(); err != nil {
+		return "127.0.0.1:0"
+	}
+	return addr
+}
+
+// demoPosts schedules some posts that are due within a minute, and some later.
+func demoPosts(ctx context.Context, svc *service) error {
+	texts := []struct {
+		in   time.Duration
+		text string
+	}{
+		{5 * time.Second, "<b>Good morning!</b> This post was scheduled five seconds ahead."},
+		{15 * time.Second, "A <i>second</i> post, with a <a href=\"https://core.telegram.org/mtproto\">link</a>."},
+		{30 * time.Second, "Halfway through the minute. <tg-spoiler>Nobody had to press a button.</tg-spoiler>"},
+		{55 * time.Second, "The last one of this minute. <code>belfry demo</code> goes on until you end it."},
+		{3 * time.Hour, "The evening edition: three things worth reading."},
+		{26 * time.Hour, "Tomorrow's reminder."},
+	}
+	for _, p := range texts {
+		draft, err := svc.posts.Prepare(ctx, posts.Request{
+			Platform: "telegram", Text: p.text, Format: "html",
+			ScheduledTime: svc.db.Now().Add(p.in).Format(time.RFC3339),
+		})
+		if err != nil {
+			return err
+		}
+		err = svc.db.Update(func(tx *store.Tx) error {
+			_, err := svc.posts.Schedule(tx, draft)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// showMessages prints what arrives in the demo's channel.
+func showMessages(ctx context.Context, o output, tg *telegramtest.Server, channel int64) {
+	for n := 1; tg.Await(ctx, channel, n) == nil; n++ {
+		m := tg.Messages(channel)[n-1]
+		fmt.Fprintf(o.out, "%s  @%s  %s\n", m.At.Local().Format(time.TimeOnly), demoChannel, m.Text)
+	}
+}

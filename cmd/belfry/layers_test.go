@@ -1,0 +1,248 @@
+package main
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// The house rules. A room is a folder at the top; platform and worker are shared by many,
+// so each folder in them is a room of its own. A room may always import itself.
+var (
+	// mayImport is, for each room, the rooms that it may import. "adapters" are the rooms
+	// below platform, "workers" those below worker.
+	mayImport = map[string][]string{
+		"store":             {},
+		"scheduler":         {"store"},
+		"platform":          {},
+		"platform/telegram": {"platform", "store"}, // sessions and peers live in the store
+		"platform/*":        {"platform"},
+		"worker/*":          {"store", "scheduler", "platform", "adapters"},
+		"web":               {"store", "scheduler", "workers"},
+		"cmd":               {"store", "scheduler", "platform", "adapters", "workers", "web"},
+		"systemd":           {},
+		"docs":              {"store", "scheduler", "adapters"}, // what is measured there
+	}
+
+	// testsMayImport comes on top in _test.go files. Pages are tested with real workers, and
+	// those need real adapters against fake networks.
+	testsMayImport = map[string][]string{
+		"web": {"platform", "adapters"},
+	}
+
+	// onlyIn names libraries that are the business of certain rooms alone.
+	onlyIn = map[string][]string{
+		"github.com/gotd/":              {"platform/telegram"},
+		"go.etcd.io/bbolt":              {"store"},
+		"github.com/reugn/go-quartz":    {"scheduler"},
+		"github.com/labstack/echo":      {"web", "cmd"},
+		"github.com/danielgtaylor/huma": {"web", "cmd"},
+	}
+
+	// testsMayUse are libraries that tests of other rooms may use, too: a row that is damaged on
+	// purpose is damaged below the store.
+	testsMayUse = map[string][]string{
+		"go.etcd.io/bbolt": {"scheduler"},
+	}
+
+	// runTestPackages are the rooms whose programs run a fake service themselves: the demo, and
+	// what is measured with a login that is connected.
+	runTestPackages = []string{"cmd", "docs"}
+
+	// topLevel is what stands beside dot-files and what .gitignore names.
+	topLevel = []string{
+		"store", "scheduler", "platform", "worker", "web", "cmd", "systemd", "docs",
+		"install.sh", "go.mod", "go.sum", "README.md", "CHANGELOG.md",
+	}
+)
+
+const repository = "../.."
+
+func TestImportsFollowTheHouseRules(t *testing.T) {
+	seen := 0
+	err := filepath.WalkDir(repository, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			if base := entry.Name(); name != repository && (strings.HasPrefix(base, ".") || base == "testdata" || base == "node_modules") {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(name, ".go") {
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		seen++
+		name = filepath.ToSlash(strings.TrimPrefix(name, repository+string(filepath.Separator)))
+		for _, spec := range file.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			if rule := broken(name, imported); rule != "" {
+				t.Errorf("%s imports %s: %s", name, imported, rule)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seen == 0 {
+		t.Error("no Go file was found: the test looks into the wrong folder")
+	}
+}
+
+func TestTopLevelHoldsOnlyTheRooms(t *testing.T) {
+	entries, err := os.ReadDir(repository)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ignore, err := os.ReadFile(filepath.Join(repository, ".gitignore"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	allowed := slices.Clone(topLevel)
+	for _, pattern := range strings.Fields(string(ignore)) {
+		allowed = append(allowed, strings.Trim(pattern, "/"))
+	}
+	for _, entry := range entries {
+		name := entry.Name()
+		if !strings.HasPrefix(name, ".") && !slices.ContainsFunc(allowed, func(pattern string) bool {
+			ok, err := path.Match(pattern, name)
+			return ok && err == nil
+		}) {
+			t.Errorf("%s stands at the top level, where only %s and dot-files may", name, strings.Join(topLevel, ", "))
+		}
+	}
+}
+
+func TestEachHouseRuleIsEnforced(t *testing.T) {
+	for _, c := range []struct {
+		file, imported string
+		want           bool
+	}{
+		{"store/file.go", "belfry/store/storetest", false},
+		{"store/file_test.go", "belfry/store/storetest", true},
+		{"store/file.go", "belfry/scheduler", false},
+		{"store/file_test.go", "belfry/scheduler", false},
+		{"store/file.go", "go.etcd.io/bbolt", true},
+		{"scheduler/queue.go", "belfry/store", true},
+		{"scheduler/queue.go", "belfry/platform", false},
+		{"scheduler/queue.go", "github.com/reugn/go-quartz/quartz", true},
+		{"scheduler/queue.go", "go.etcd.io/bbolt", false},
+		{"scheduler/queue_test.go", "go.etcd.io/bbolt", true},
+		{"platform/post.go", "belfry/store", false},
+		{"platform/post.go", "belfry/platform/telegram", false},
+		{"platform/telegram/send.go", "belfry/platform", true},
+		{"platform/telegram/send.go", "belfry/store", true},
+		{"platform/telegram/send.go", "belfry/platform/x", false},
+		{"platform/telegram/send.go", "belfry/platform/telegram/telegramtest", false},
+		{"platform/telegram/send_test.go", "belfry/platform/telegram/telegramtest", true},
+		{"platform/telegram/telegramtest/server.go", "belfry/platform/telegram", true},
+		{"platform/telegram/telegramtest/server.go", "github.com/gotd/td/tg", true},
+		{"platform/x/send.go", "belfry/store", false},
+		{"platform/x/xtest/server.go", "belfry/platform/instagram/instagramtest", false},
+		{"platform/x/send.go", "github.com/gotd/td/tg", false},
+		{"worker/posts/run.go", "belfry/platform/telegram", true},
+		{"worker/posts/run.go", "belfry/worker/rules", false},
+		{"worker/posts/run.go", "belfry/web", false},
+		{"worker/posts/run.go", "github.com/gotd/td/tg", false},
+		{"worker/posts/run.go", "belfry/platform/telegram/telegramtest", false},
+		{"worker/posts/run_test.go", "belfry/platform/telegram/telegramtest", true},
+		{"web/posts.go", "belfry/worker/posts", true},
+		{"web/posts.go", "belfry/platform", false},
+		{"web/posts.go", "github.com/labstack/echo/v4", true},
+		{"web/posts_test.go", "belfry/platform/telegram/telegramtest", true},
+		{"web/posts.go", "belfry/cmd/belfry", false},
+		{"cmd/belfry/serve.go", "belfry/web", true},
+		{"cmd/belfry/demo.go", "belfry/platform/telegram/telegramtest", true},
+		{"cmd/belfry/serve.go", "github.com/gotd/td/tg", false},
+		{"worker/posts/run.go", "github.com/danielgtaylor/huma/v2", false},
+		{"systemd/unit_test.go", "belfry/store", false},
+		{"docs/benchmark/serve/main.go", "belfry/platform/telegram/telegramtest", true},
+		{"docs/benchmark/main.go", "belfry/worker/posts", false},
+		{"tools/gen.go", "belfry/store", false},
+		{"store/file.go", "encoding/json", true},
+	} {
+		if rule := broken(c.file, c.imported); (rule == "") != c.want {
+			t.Errorf("%s imports %s: allowed should be %v, and the rule says %q", c.file, c.imported, c.want, rule)
+		}
+	}
+}
+
+// broken returns the rule against which the file imports that package, or nothing.
+func broken(file, imported string) string {
+	room, isTest := roomOf(path.Dir(file)), strings.HasSuffix(file, "_test.go")
+	for library, rooms := range onlyIn {
+		if isTest {
+			rooms = slices.Concat(rooms, testsMayUse[library])
+		}
+		if strings.HasPrefix(imported, library) && !slices.Contains(rooms, room) {
+			return library + " is only for " + strings.Join(rooms, " and ")
+		}
+	}
+	target, ours := strings.CutPrefix(imported, "belfry/")
+	if !ours {
+		return ""
+	}
+	if isTestPackage(target) && !isTest && !slices.Contains(runTestPackages, room) && !isTestPackage(path.Dir(file)) {
+		return "a package for tests is only for _test.go files and for programs in " + strings.Join(runTestPackages, " and ")
+	}
+	targetRoom := roomOf(target)
+	if targetRoom == room {
+		return ""
+	}
+	allowed, known := mayImport[room]
+	if !known {
+		allowed, known = mayImport[path.Dir(room)+"/*"]
+	}
+	if !known {
+		return room + " is not a room of this house"
+	}
+	if isTest {
+		allowed = slices.Concat(allowed, testsMayImport[room])
+	}
+	if slices.Contains(allowed, kindOf(targetRoom)) {
+		return ""
+	}
+	if len(allowed) == 0 {
+		return room + " may import nothing of ours"
+	}
+	return room + " may import only " + strings.Join(allowed, ", ")
+}
+
+// roomOf is the room in which a folder lies: store, web, platform/telegram, worker/posts.
+func roomOf(dir string) string {
+	parts := strings.Split(dir, "/")
+	if len(parts) > 1 && (parts[0] == "platform" || parts[0] == "worker") {
+		return parts[0] + "/" + parts[1]
+	}
+	return parts[0]
+}
+
+// kindOf is the word that mayImport uses for a room that is imported.
+func kindOf(room string) string {
+	switch path.Dir(room) {
+	case "platform":
+		return "adapters"
+	case "worker":
+		return "workers"
+	}
+	return room
+}
+
+// isTestPackage: telegramtest beside telegram, in the manner of net/http/httptest.
+func isTestPackage(dir string) bool { return strings.HasSuffix(path.Base(dir), "test") }

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/rs/zerolog"
+
+	"belfry/store"
+)
+
+// local is the API as the owner of the machine has it: of the running service over its socket, or,
+// if none runs, of this process on the file.
+type local struct {
+	http     *http.Client
+	close    func() error
+	standsIn bool // no service runs
+}
+
+// connect finds the service of the file, or does its part.
+func connect(ctx context.Context, f fileSetting) (*local, error) {
+	l := &local{http: client(f.socket()), close: func() error { return nil }}
+	conn, err := net.Dial("unix", f.socket())
+	if err == nil {
+		return l, conn.Close()
+	}
+	if !errors.Is(err, os.ErrNotExist) && !errors.Is(err, syscall.ECONNREFUSED) {
+		return nil, fmt.Errorf("reach the service: %w", err)
+	}
+	if _, err := os.Stat(f.DB); err != nil {
+		return nil, &store.FieldError{Field: "BELFRY_DB", Problem: fmt.Sprintf("names %s, which cannot be read: %v", f.DB, err),
+			Cure: "name the file, or run this as the user that owns it"}
+	}
+	return standIn(ctx, f)
+}
+
+func client(socket string) *http.Client {
+	return &http.Client{Transport: &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", socket)
+		},
+	}}
+}
+
+// standIn serves the API on a private socket until the local API is closed, so that a command works
+// the same way whether the service runs or not.
+func standIn(ctx context.Context, f fileSetting) (*local, error) {
+	s := settings{fileSetting: f, Timezone: "UTC", PostAttempts: 1, PostBackoff: 1e9, PostDeadline: 1e9}
+	dir, err := os.MkdirTemp("", "belfry")
+	if err != nil {
+		return nil, err
+	}
+	s.Media = dir
+	svc, err := s.open(zerolog.Nop())
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	path := filepath.Join(dir, "s")
+	socket, err := listenLocal(path)
+	if err != nil {
+		return nil, errors.Join(err, svc.db.Close(), os.RemoveAll(dir))
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan error, 1)
+	go func() { done <- svc.web.ServeSocket(ctx, socket) }()
+	return &local{http: client(path), standsIn: true, close: func() error {
+		cancel()
+		return errors.Join(<-done, svc.db.Close(), os.RemoveAll(dir))
+	}}, nil
+}
+
+// call sends a request and decodes the answer into out, if out is not nil.
+func (l *local) call(ctx context.Context, method, path string, in, out any) error {
+	var body io.Reader
+	if in != nil {
+		data, err := json.Marshal(in)
+		if err != nil {
+			return err
+		}
+		body = bytes.NewReader(data)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, "http://belfry/api/v1"+path, body)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := l.http.Do(req)
+	if err != nil {
+		return fmt.Errorf("reach the service: %w", err)
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return fmt.Errorf("read the service's answer: %w", err)
+	}
+	if resp.StatusCode >= 400 {
+		var problem struct{ Title, Detail string }
+		if json.Unmarshal(data, &problem) != nil || problem.Title+problem.Detail == "" {
+			return fmt.Errorf("the service answered %s", resp.Status)
+		}
+		if problem.Detail == "" {
+			problem.Detail = problem.Title
+		}
+		return errors.New(problem.Detail)
+	}
+	if out == nil || len(data) == 0 {
+		return nil
+	}
+	return json.Unmarshal(data, out)
+}

@@ -1,0 +1,31 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+)
+
+type pageCommand struct {
+	fileSetting
+	Listen string `env:"BELFRY_LISTEN" default:"127.0.0.1:8080" help:"Where the service listens."`
+}
+
+// Run prints a link to the page of the running service.
+func (c *pageCommand) Run(ctx context.Context, o output) (err error) {
+	l, err := connect(ctx, c.fileSetting)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, l.close()) }()
+	if l.standsIn {
+		return errors.New("the service does not run: start it first")
+	}
+	var link struct{ URL string }
+	if err := l.call(ctx, http.MethodPost, "/sign-in-links", map[string]string{"base": "http://" + c.Listen}, &link); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(o.out, link.URL)
+	return err
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"belfry/store"
+)
+
+// A server is lost, and another one is made of a plain copy of its file, taken while it ran.
+func TestACopyOfTheFileIsTheSystem(t *testing.T) {
+	m := newMachine(t)
+	token, channels := m.bot("moving_bot", "moving")
+	m.env = append(m.env, "TELEGRAM_BOT_TOKEN="+token, "TELEGRAM_CHAT=@moving")
+	p, url := m.start()
+	m.waitForLogin(url)
+	ctx := context.Background()
+	err := api(ctx, "POST", url+"/api/v1/scheduled-posts", map[string]any{
+		"text": "moved", "platform": "telegram", "scheduled_time": time.Now().Add(2 * time.Second).UTC().Format(time.RFC3339),
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(m.file())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.kill()
+	copied := filepath.Join(m.dir, "copy")
+	if err := os.WriteFile(copied, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.output("restore", copied); exitCode(err) != exitUsage || !strings.Contains(err.Error(), "exists") {
+		t.Errorf("restore over a file: %v", err)
+	}
+	if err := os.Rename(m.file(), m.file()+".lost"); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := m.output("restore", copied); err != nil || !strings.Contains(out, "resume --all") {
+		t.Fatalf("restore: %v\n%s", err, out)
+	}
+
+	logins := m.tg.Calls("auth.importBotAuthorization")
+	p, url = m.start()
+	m.waitForLogin(url)
+	<-time.NewTimer(3 * time.Second).C // the post is due by now
+	if sent := m.tg.Messages(channels[0].ID); len(sent) != 0 {
+		t.Errorf("a restored system did not start paused: %v", sent)
+	}
+	if out, err := m.output("doctor"); exitCode(err) != exitFailed || !strings.Contains(out, "paused") {
+		t.Errorf("doctor: %v\n%s", err, out)
+	}
+	if _, err := m.output("jobs", "resume", "--all"); err != nil {
+		t.Fatal(err)
+	}
+	waitForEnd(t, url, time.Now().Add(time.Minute))
+	if sent := m.tg.Messages(channels[0].ID); len(sent) != 1 || sent[0].Text != "moved" {
+		t.Errorf("the channel has %v", sent)
+	}
+	if now := m.tg.Calls("auth.importBotAuthorization"); now != logins {
+		t.Error("it logged in again, although the file has the session")
+	}
+	p.stop()
+	m.mustCheck()
+}
+
+func TestJobsAreListedPausedAndRunFromTheCommandLine(t *testing.T) {
+	m := newMachine(t)
+	token, channels := m.bot("jobs_bot", "jobs")
+	m.env = append(m.env, "TELEGRAM_BOT_TOKEN="+token, "TELEGRAM_CHAT=@jobs")
+	p, url := m.start()
+	err := api(context.Background(), "POST", url+"/api/v1/scheduled-posts", map[string]any{
+		"text": "tomorrow", "platform": "telegram", "scheduled_time": time.Now().Add(24 * time.Hour).UTC().Format(time.RFC3339),
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct{ command, state string }{{"pause", "paused"}, {"resume", "waiting"}} {
+		if _, err := m.output("jobs", step.command, "post_1"); err != nil {
+			t.Error(err)
+		}
+		if out, err := m.output("jobs"); err != nil || !strings.Contains(out, "post_1") || !strings.Contains(out, step.state) {
+			t.Errorf("after %s: %v\n%s", step.command, err, out)
+		}
+	}
+	if _, err := m.output("jobs", "pause"); exitCode(err) != exitUsage {
+		t.Errorf("pause of nothing: %v", err)
+	}
+	if _, err := m.output("jobs", "run", "post_1"); err != nil {
+		t.Error(err)
+	}
+	waitForEnd(t, url, time.Now().Add(time.Minute))
+	if sent := m.tg.Messages(channels[0].ID); len(sent) != 1 {
+		t.Errorf("the channel has %v", sent)
+	}
+	p.stop()
+}
+
+func TestCompactGivesSpaceBack(t *testing.T) {
+	m := newMachine(t)
+	db, err := store.Open(m.file(), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 {
+		err := db.Update(func(tx *store.Tx) error {
+			return tx.Settings.Set("big", strings.Repeat("x", (1-i)*(20<<20)))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	before, _ := os.Stat(m.file())
+	if out, err := m.output("compact"); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if after, _ := os.Stat(m.file()); after.Size() > before.Size()/4 {
+		t.Errorf("%d bytes, before %d", after.Size(), before.Size())
+	}
+	m.mustCheck()
+}

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"belfry/platform/telegram"
+	"belfry/scheduler"
+	"belfry/store"
+	"belfry/web"
+	"belfry/worker/identities"
+	"belfry/worker/posts"
+)
+
+// clockFloor is a time that any right clock has passed: this version was made after it. Until the
+// clock has, nothing is started.
+func clockFloor() time.Time { return time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC) }
+
+type serveCommand struct{ settings }
+
+// Run serves until ctx ends.
+func (c *serveCommand) Run(ctx context.Context, o output) error {
+	return c.serve(ctx, c.logger(o.log), func(*service) error { return nil })
+}
+
+// service is the running program.
+type service struct {
+	log       zerolog.Logger
+	db        *store.DB
+	telegram  *telegram.Network
+	scheduler *scheduler.Scheduler
+	posts     *posts.Worker
+	web       *web.Server
+	page      net.Listener
+	socket    net.Listener
+	url       string // the page's address
+}
+
+// serve opens everything, calls ready, and runs until ctx ends. What it starts it ends, in the
+// order that the parts need: first no more runs, then the networks that runs use, then the file.
+func (s *settings) serve(ctx context.Context, log zerolog.Logger, ready func(*service) error) (err error) {
+	svc, err := s.open(log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, svc.db.Close()) }()
+	if err := svc.listen(s); err != nil {
+		return err
+	}
+
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	networks, disconnect := context.WithCancel(context.WithoutCancel(ctx))
+	defer disconnect()
+	var serving, connected sync.WaitGroup
+	begin := func(group *sync.WaitGroup, ctx context.Context, what string, run func(context.Context) error) {
+		group.Go(func() {
+			if err := run(ctx); err != nil {
+				cancel(fmt.Errorf("%s: %w", what, err))
+			}
+		})
+	}
+	begin(&serving, ctx, "page", func(ctx context.Context) error { return svc.web.Serve(ctx, svc.page) })
+	begin(&serving, ctx, "socket", func(ctx context.Context) error { return svc.web.ServeSocket(ctx, svc.socket) })
+	if s.DisableWorkers {
+		log.Warn().Msg("DISABLE_WORKERS is set: nothing is run")
+	} else {
+		begin(&connected, networks, "telegram", svc.telegram.Run)
+		begin(&connected, networks, "logins", svc.followIdentities)
+		begin(&serving, ctx, "schedule", svc.scheduler.Run)
+	}
+	begin(&serving, ctx, "service manager", svc.tellManager)
+	svc.examineFile(&serving)
+	log.Info().Str("version", version()).Str("page", svc.url).Str("file", svc.db.Path()).Msg("belfry serves")
+	if err := ready(svc); err != nil {
+		cancel(err)
+	}
+
+	<-ctx.Done()
+	log.Info().Msg("belfry is ending: no new runs, those under way have 10 s")
+	serving.Wait()
+	disconnect()
+	connected.Wait()
+	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
+		return cause
+	}
+	log.Info().Msg("belfry has ended")
+	return nil
+}
+
+// open opens the file and puts the parts together.
+func (s *settings) open(log zerolog.Logger) (svc *service, err error) {
+	zone, err := s.validate()
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(s.Media, 0o700); err != nil {
+		return nil, fmt.Errorf("make the media folder: %w", err)
+	}
+	svc = &service{log: log}
+	svc.db, err = store.Open(s.DB, store.Options{Verifier: verifier(), Note: func(note string) {
+		log.Warn().Str("part", "store").Msg(note)
+	}})
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, svc.db.Close())
+		}
+	}()
+	if s.TelegramBotToken != "" {
+		err = svc.db.Update(func(tx *store.Tx) error {
+			return identities.Configure(tx, s.TelegramBotToken, s.TelegramChat)
+		})
+		if err != nil {
+			return nil, fmt.Errorf("TELEGRAM_BOT_TOKEN: %w", err)
+		}
+	}
+	svc.telegram, err = telegram.New(svc.db, telegram.Config{
+		AppID: s.TelegramAPIID, AppHash: s.TelegramAPIHash, Server: s.TelegramDC, Key: s.TelegramKey,
+		MediaDir: s.Media, Version: version(), Log: log.With().Str("part", "telegram").Logger(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	svc.posts = posts.New(svc.db, map[string]posts.Network{telegram.Platform: svc.telegram}, posts.Config{
+		Attempts: s.PostAttempts, Backoff: s.PostBackoff, Deadline: s.PostDeadline,
+	})
+	svc.scheduler = scheduler.New(svc.db, scheduler.Config{
+		Kinds:     map[string]scheduler.Kind{posts.Kind: svc.posts.Job()},
+		Plausible: clockFloor(),
+		Log:       log.With().Str("part", "schedule").Logger(),
+	})
+	svc.web, err = web.New(web.Config{
+		Hosts: s.Hosts, Timezone: zone, Lang: s.Lang, Token: s.APIToken, Password: s.AdminPassword,
+		Version: version(), Idle: s.DisableWorkers, Log: log.With().Str("part", "web").Logger(),
+	}, svc.db, svc.scheduler, svc.posts, svc.connections)
+	return svc, err
+}
+
+// examineFile logs whether a plain copy of the file is good here and, after a stop that was not an
+// orderly one, verifies what the file holds while the service runs.
+func (svc *service) examineFile(serving *sync.WaitGroup) {
+	if ok, why := svc.db.Copyable(); !ok {
+		svc.log.Warn().Str("why", why).Msg("a plain copy of the file may be bad here: use belfry backup")
+	}
+	if !svc.db.Recovered() {
+		return
+	}
+	serving.Go(func() {
+		problems, err := svc.db.Verify()
+		for _, p := range problems {
+			svc.log.Error().Stringer("problem", p).Msg("the file is damaged")
+		}
+		svc.log.Info().Err(err).Int("problems", len(problems)).Msg("the file was verified after an unexpected end")
+	})
+}
+
+// listen opens the page's address and the socket for the other commands.
+func (svc *service) listen(s *settings) (err error) {
+	if err := svc.web.MayListen(s.Listen); err != nil {
+		return err
+	}
+	if svc.page, err = net.Listen("tcp", s.Listen); err != nil {
+		return fmt.Errorf("listen at BELFRY_LISTEN %s: %w", s.Listen, err)
+	}
+	svc.url = "http://" + svc.page.Addr().String()
+	if svc.socket, err = listenLocal(s.socket()); err != nil {
+		return errors.Join(err, svc.page.Close())
+	}
+	return svc.firstSignIn()
+}
+
+// listenLocal opens a unix socket. One that is there was left by a process that is gone: whoever
+// holds the file owns the socket beside it.
+func listenLocal(path string) (net.Listener, error) {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("remove the old socket: %w", err)
+	}
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, fmt.Errorf("listen for other commands: %w", err)
+	}
+	return l, nil
+}
+
+// firstSignIn logs a link to the page if it has no password yet.
+func (svc *service) firstSignIn() error {
+	chosen, err := svc.web.HasPassword()
+	if err != nil || chosen {
+		return err
+	}
+	link, err := svc.web.SignInLink(svc.url)
+	if err != nil {
+		return err
+	}
+	svc.log.Info().Str("link", link).Msg("the page has no password yet: open this link within 15 minutes and choose one")
+	return nil
+}

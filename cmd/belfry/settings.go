@@ -1,0 +1,88 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"belfry/store"
+)
+
+// fileSetting is the setting that every command has.
+type fileSetting struct {
+	DB string `name:"db" env:"BELFRY_DB" default:"belfry.db" type:"path" help:"The file in which everything is kept."`
+}
+
+// socket is where the service of this file listens for the other commands.
+func (f fileSetting) socket() string { return filepath.Join(filepath.Dir(f.DB), "belfry.sock") }
+
+// settings are the settings of the service. Each flag has an environment variable.
+type settings struct {
+	fileSetting
+	Listen        string   `env:"BELFRY_LISTEN" default:"127.0.0.1:8080" help:"Address of the page and the API."`
+	Hosts         []string `env:"BELFRY_HOSTS" help:"Further names under which the page may be opened, as behind a reverse proxy."`
+	Timezone      string   `env:"BELFRY_TIMEZONE" default:"UTC" help:"Zone of the times on the page, such as Europe/Moscow."`
+	Lang          string   `env:"BELFRY_LANG" default:"en" enum:"en,ru" help:"Language of the page: en or ru."`
+	APIToken      string   `name:"api-token" env:"BELFRY_API_TOKEN" help:"A token for the API that is known from outside. Better: belfry token."`
+	AdminPassword string   `env:"BELFRY_ADMIN_PASSWORD" help:"The page's password, set at the first start."`
+
+	TelegramAPIID    int    `name:"telegram-api-id" env:"TELEGRAM_API_ID" help:"From my.telegram.org."`
+	TelegramAPIHash  string `name:"telegram-api-hash" env:"TELEGRAM_API_HASH" help:"From my.telegram.org."`
+	TelegramBotToken string `env:"TELEGRAM_BOT_TOKEN" help:"Token of the bot that posts, from @BotFather."`
+	TelegramChat     string `env:"TELEGRAM_CHAT" help:"Where it posts unless a post says otherwise, such as @channel."`
+	TelegramDC       string `name:"telegram-dc" env:"BELFRY_TELEGRAM_DC" help:"Another MTProto server, such as 2@127.0.0.1:24430."`
+	TelegramKey      string `env:"BELFRY_TELEGRAM_KEY" help:"Public key of that server (PKCS#1 PEM)."`
+
+	Media          string        `env:"BELFRY_MEDIA" type:"path" help:"Folder of the media files of posts; by default media beside the file."`
+	PostAttempts   int           `env:"BELFRY_POST_ATTEMPTS" default:"3" help:"Failed attempts that a post is allowed."`
+	PostBackoff    time.Duration `env:"BELFRY_POST_BACKOFF" default:"60s" help:"Pause after the first failed attempt; it grows with each."`
+	PostDeadline   time.Duration `env:"BELFRY_POST_DEADLINE" default:"30s" help:"How long one attempt to send a text may take; with media ten times as long."`
+	DisableWorkers bool          `env:"DISABLE_WORKERS" help:"Serve page and API, run nothing."`
+
+	LogLevel  string `env:"BELFRY_LOG_LEVEL" default:"info" enum:"debug,info,warn,error" help:"What is logged: debug, info, warn or error."`
+	LogFormat string `env:"BELFRY_LOG_FORMAT" default:"auto" enum:"auto,console,json" help:"console, json, or auto: console on a terminal."`
+}
+
+// validate checks what the flags' types cannot, and fills in what depends on other settings.
+func (s *settings) validate() (*time.Location, error) {
+	zone, err := time.LoadLocation(s.Timezone)
+	switch {
+	case err != nil || s.Timezone == "Local":
+		return nil, &store.FieldError{Field: "BELFRY_TIMEZONE", Problem: fmt.Sprintf("%q is not known", s.Timezone),
+			Cure: "use a name such as Europe/Moscow"}
+	case s.TelegramBotToken != "" && (s.TelegramAPIID == 0 || s.TelegramAPIHash == ""):
+		return nil, &store.FieldError{Field: "TELEGRAM_API_ID and TELEGRAM_API_HASH", Problem: "are missing, and TELEGRAM_BOT_TOKEN needs them",
+			Cure: "get both from my.telegram.org"}
+	case s.PostAttempts < 1:
+		return nil, &store.FieldError{Field: "BELFRY_POST_ATTEMPTS", Problem: "is less than 1", Cure: "use 1 or more"}
+	case s.PostBackoff <= 0:
+		return nil, &store.FieldError{Field: "BELFRY_POST_BACKOFF", Problem: "is not a pause", Cure: "use a time such as 60s"}
+	case s.PostDeadline < time.Second:
+		return nil, &store.FieldError{Field: "BELFRY_POST_DEADLINE", Problem: "is shorter than a second", Cure: "use a time such as 30s"}
+	}
+	if s.Media == "" {
+		s.Media = filepath.Join(filepath.Dir(s.DB), "media")
+	}
+	return zone, nil
+}
+
+// logger writes to w as the settings say.
+func (s *settings) logger(w io.Writer) zerolog.Logger {
+	level, err := zerolog.ParseLevel(s.LogLevel)
+	if err != nil {
+		level = zerolog.InfoLevel
+	}
+	console := s.LogFormat == "console"
+	if f, ok := w.(*os.File); ok && s.LogFormat == "auto" {
+		info, err := f.Stat()
+		console = err == nil && info.Mode()&os.ModeCharDevice != 0
+	}
+	if console {
+		w = zerolog.ConsoleWriter{Out: w, TimeFormat: time.TimeOnly}
+	}
+	return zerolog.New(w).Level(level).With().Timestamp().Logger()
+}

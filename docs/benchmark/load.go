@@ -1,0 +1,188 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"belfry/scheduler"
+	"belfry/store"
+)
+
+// lateness collects how late runs began.
+type lateness struct {
+	mu   sync.Mutex
+	all  []time.Duration
+	want int
+	done chan struct{} // closed when all have begun
+}
+
+func newLateness(want int) *lateness { return &lateness{want: want, done: make(chan struct{})} }
+
+func (l *lateness) note(job store.Job) {
+	late := time.Since(job.Occurrence)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.all = append(l.all, late); len(l.all) == l.want {
+		close(l.done)
+	}
+}
+
+func (l *lateness) percentile(p float64) float64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	slices.Sort(l.all)
+	return l.all[min(len(l.all)-1, int(p*float64(len(l.all))))].Seconds() * 1000
+}
+
+// put puts n jobs, each at its time, a few thousand with each commit.
+func put(db *store.DB, n int, name, lane string, at func(i int) time.Time) error {
+	const batch = 5000
+	for from := 0; from < n; from += batch {
+		err := db.Update(func(tx *store.Tx) error {
+			for i := from; i < min(n, from+batch); i++ {
+				job := store.Job{Name: fmt.Sprint(name, "_", i), Kind: "empty", Lane: lane, Trigger: store.Trigger{At: at(i)}}
+				if err := scheduler.Put(tx, job); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// waitUntilGone waits until no job of the lane is in the file any more: until the last end is on
+// the disk.
+func waitUntilGone(db *store.DB, lane string, s running) error {
+	for tries := 0; ; tries++ {
+		left := false
+		err := db.View(func(tx *store.Tx) error {
+			for range tx.Jobs.Queue(lane) {
+				left = true
+				break
+			}
+			for range tx.Jobs.Running() {
+				left = true
+				break
+			}
+			return nil
+		})
+		if err != nil || !left {
+			return err
+		}
+		if tries%1000 == 999 && s.Status().Problem != "" {
+			return errors.New(s.Status().Problem)
+		}
+		<-time.After(time.Millisecond)
+	}
+}
+
+// burst measures jobs that are due at the same instant.
+func (b bench) burst(ctx context.Context) ([]figure, error) {
+	db, err := b.open("burst.db", false)
+	if err != nil {
+		return nil, err
+	}
+	figures, err := b.burstIn(ctx, db, "burst", b.limit)
+	return figures, errors.Join(err, db.Close())
+}
+
+// oneLane measures the same in a lane that runs one job at a time, as that of a Telegram login.
+func (b bench) oneLane(ctx context.Context) ([]figure, error) {
+	db, err := b.open("onelane.db", false)
+	if err != nil {
+		return nil, err
+	}
+	b.jobs = min(b.jobs, 2000)
+	figures, err := b.burstIn(ctx, db, "one lane", 1)
+	return figures, errors.Join(err, db.Close())
+}
+
+func (b bench) burstIn(ctx context.Context, db *store.DB, name string, limit int) ([]figure, error) {
+	late := newLateness(b.jobs)
+	s := run(ctx, db, limit, late.note)
+	at := time.Now().Add(time.Duration(b.jobs)*100*time.Microsecond + 3*time.Second)
+	if err := put(db, b.jobs, "post", "burst", func(int) time.Time { return at }); err != nil {
+		return nil, err
+	}
+	if time.Now().After(at) {
+		return nil, errors.New("the jobs were not in the file in time")
+	}
+	<-time.After(time.Until(at))
+	commits := db.Commits()
+	if err := waitUntilGone(db, "burst", s); err != nil {
+		return nil, err
+	}
+	took := time.Since(at)
+	commits = db.Commits() - commits
+	<-late.done
+	return []figure{
+		{name, float64(b.jobs) / took.Seconds(), "runs/s"},
+		{name + " p99 lateness", late.percentile(0.99), "ms"},
+		{name + " commits", float64(commits), ""},
+	}, s.stop()
+}
+
+// steady measures a thousand jobs each second for a minute.
+func (b bench) steady(ctx context.Context) ([]figure, error) {
+	const perSecond, seconds = 1000, 60
+	db, err := b.open("steady.db", false)
+	if err != nil {
+		return nil, err
+	}
+	late := newLateness(perSecond * seconds)
+	s := run(ctx, db, 1024, late.note)
+	begin := time.Now().Add(10 * time.Second)
+	err = put(db, perSecond*seconds, "post", "steady", func(i int) time.Time {
+		return begin.Add(time.Duration(i) * time.Second / perSecond)
+	})
+	if err != nil {
+		return nil, err
+	}
+	<-late.done
+	err = waitUntilGone(db, "steady", s)
+	return []figure{
+		{"steady p50 lateness", late.percentile(0.5), "ms"},
+		{"steady p99 lateness", late.percentile(0.99), "ms"},
+	}, errors.Join(err, s.stop(), db.Close())
+}
+
+// put measures callers who each put a job and wait until it is on the disk.
+func (b bench) put(ctx context.Context) ([]figure, error) {
+	const callers, each = 64, 1000
+	db, err := b.open("put.db", false)
+	if err != nil {
+		return nil, err
+	}
+	s := run(ctx, db, 1, func(store.Job) {})
+	at := time.Now().Add(365 * 24 * time.Hour)
+	failed := make(chan error, callers)
+	var all sync.WaitGroup
+	begin := time.Now()
+	for c := range callers {
+		all.Go(func() {
+			for i := range each {
+				err := db.Update(func(tx *store.Tx) error {
+					return scheduler.Put(tx, store.Job{Name: fmt.Sprint("post_", c, "_", i), Kind: "empty",
+						Lane: "lane", Trigger: store.Trigger{At: at}})
+				})
+				if err != nil {
+					failed <- err
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	took := time.Since(begin)
+	close(failed)
+	return []figure{{"put by 64 callers", callers * each / took.Seconds(), "jobs/s"}},
+		errors.Join(<-failed, s.stop(), db.Close())
+}
