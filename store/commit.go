@@ -11,6 +11,9 @@ import (
 // maxGroup bounds the updates that share a commit, and so the time that the first of them waits.
 const maxGroup = 4096
 
+// maxYields bounds the wait for callers who do not come again.
+const maxYields = 500
+
 // reopenAfter is the pause between two attempts to open a file that failed.
 const reopenAfter = time.Second
 
@@ -56,10 +59,11 @@ func (db *DB) Update(fn func(*Tx) error) error {
 	return c.err
 }
 
-// gather lets other goroutines run until none of them has an update for this commit any more: those
-// whom the last one has served are only waking up.
+// gather lets other goroutines run until as many updates wait as there were callers at the last
+// commit, and no more arrive: those whom that one has served are only waking up, some of them on
+// another core.
 func (db *DB) gather() {
-	for n, last := 0, -1; n != last; {
+	for n, last, yields := 0, -1, 0; (n != last || n < db.callers) && yields < maxYields; yields++ {
 		runtime.Gosched()
 		db.mu.Lock()
 		n, last = len(db.waiting), n
@@ -82,10 +86,16 @@ func (db *DB) commitWaiting(c *call) {
 		db.waiting = db.waiting[n:]
 		db.mu.Unlock()
 		db.commitGroup(group)
+		db.mu.Lock()
+		db.callers = len(group) + len(db.waiting)
+		db.mu.Unlock()
+		for _, c := range group {
+			close(c.done)
+		}
 	}
 }
 
-// commitGroup runs and commits the group and tells its callers. A member that fails after it wrote
+// commitGroup runs and commits the group. A member that fails after it wrote
 // is taken out, and the others run again from the start, because bbolt cannot undo a part.
 func (db *DB) commitGroup(group []*call) {
 	remaining := group
@@ -104,9 +114,6 @@ func (db *DB) commitGroup(group []*call) {
 		rest := make([]*call, 0, len(remaining)-1)
 		rest = append(rest, remaining[:failed]...)
 		remaining = append(rest, remaining[failed+1:]...)
-	}
-	for _, c := range group {
-		close(c.done)
 	}
 }
 

@@ -81,6 +81,7 @@ type DB struct {
 
 	turn    chan struct{} // held by the goroutine that commits
 	guard   *guard        // used by the holder of turn
+	callers int           // who shared the last commit or came meanwhile; used by the holder of turn
 	mu      sync.Mutex
 	waiting []*call // updates for the next commit
 
