@@ -45,6 +45,12 @@ const (
 	ReasonShuttingDown  ReasonCode = "shutting_down"  // the program is ending
 	ReasonIsCatchingUp  ReasonCode = "catching_up"    // a missed run that is made up for
 	ReasonScheduleEnded ReasonCode = "schedule_ended" // the trigger names no later time
+	ReasonPacing        ReasonCode = "pacing"         // the pause between two chats
+	ReasonQuiet         ReasonCode = "quiet_hours"    // nothing is sent at this time of the day
+	ReasonDailyCap      ReasonCode = "daily_cap"      // the identity has sent enough for this day
+	ReasonChatOff       ReasonCode = "chat_off"       // the owner wants nothing sent to the chat
+	ReasonSameChat      ReasonCode = "same_chat"      // the chat was named twice
+	ReasonNobody        ReasonCode = "nobody"         // no chat of a task has it
 )
 
 // Zero reports whether there is no reason.
@@ -123,6 +129,12 @@ func reasonWords() map[ReasonCode]words {
 		ReasonIdentityGone:  {en: "The login that it needs was removed; choose another one", ru: "Нужный вход удалён; выберите другой"},
 		ReasonShuttingDown:  {en: "Belfry was stopping; it is done again after the start", ru: "Belfry завершал работу; повтор после запуска"},
 		ReasonIsCatchingUp:  {"Making up for a missed run", "Выполнение пропущенного запуска", count("Making up for missed runs, %d left%.0d", "Выполнение пропущенных запусков, осталось: %d%.0d")},
+		ReasonPacing:        {en: "Pausing between two chats", ru: "Пауза между чатами"},
+		ReasonQuiet:         {en: "Quiet hours: nothing is sent", ru: "Тихие часы: ничего не отправляется"},
+		ReasonDailyCap:      {"The login has sent enough for today", "Дневной лимит аккаунта исчерпан", count("The login has sent enough for today (%d of %d)", "Дневной лимит аккаунта исчерпан (%d из %d)")},
+		ReasonChatOff:       {en: "The chat is switched off", ru: "Чат выключен"},
+		ReasonSameChat:      {en: "The same chat was named twice", ru: "Этот чат назван дважды"},
+		ReasonNobody:        {en: "No chat has it", ru: "Ни в один чат не отправлено"},
 		ReasonScheduleEnded: {en: "The schedule names no later time", ru: "В расписании больше нет запусков"},
 	}
 }

@@ -9,6 +9,10 @@ type tables struct {
 	Peers       Peers
 	Contents    Contents
 	Posts       Posts
+	Chats       Chats
+	Tasks       Tasks
+	Deliveries  Deliveries
+	Paces       Paces
 	Jobs        Jobs
 	Runs        Runs
 	Holds       Holds
@@ -25,6 +29,10 @@ type schema struct {
 	peers       *def[Peer]
 	contents    *def[Content]
 	posts       *def[Post]
+	chats       *def[Chat]
+	tasks       *def[Task]
+	deliveries  *def[Delivery]
+	paces       *def[Pace]
 	jobs        *def[Job]
 	runs        *def[Run]
 	holds       *def[Hold]
@@ -60,6 +68,10 @@ func newSchema() *schema {
 	s.idempotency = add(s, answerTable())
 	s.signIns = add(s, signInTable())
 	s.settings = add(s, settingTable())
+	s.chats = add(s, chatTable())
+	s.tasks = add(s, taskTable())
+	s.deliveries = add(s, deliveryTable())
+	s.paces = add(s, paceTable())
 	return s
 }
 
@@ -83,6 +95,10 @@ func (s *schema) bind(tx *Tx) {
 		Peers:       Peers{Table[Peer]{s.peers, tx}},
 		Contents:    Contents{Table[Content]{s.contents, tx}},
 		Posts:       Posts{Table[Post]{s.posts, tx}},
+		Chats:       Chats{Table[Chat]{s.chats, tx}},
+		Tasks:       Tasks{Table[Task]{s.tasks, tx}},
+		Deliveries:  Deliveries{Table[Delivery]{s.deliveries, tx}},
+		Paces:       Paces{Table[Pace]{s.paces, tx}},
 		Jobs:        Jobs{Table[Job]{s.jobs, tx}},
 		Runs:        Runs{Table[Run]{s.runs, tx}},
 		Holds:       Holds{Table[Hold]{s.holds, tx}},

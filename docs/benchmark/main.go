@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime/pprof"
+	"syscall"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -71,6 +72,7 @@ func main() {
 			if *only != "" && *only != one.name {
 				continue
 			}
+			syscall.Sync() // what was written before is not this one's burden
 			var figures []figure
 			if figures, err = one.measure(ctx); err != nil {
 				err = fmt.Errorf("%s: %w", one.name, err)

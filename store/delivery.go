@@ -1,0 +1,168 @@
+package store
+
+import (
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// MaxTries is how many attempts a delivery remembers: the first, and the last ones.
+const MaxTries = 20
+
+// Delivery is one chat of a task.
+type Delivery struct {
+	ID     uint64 `json:"id"`
+	TaskID uint64 `json:"task_id"`
+	Target string `json:"target"`            // as it was asked for
+	ChatID uint64 `json:"chat_id,omitempty"` // the chat that it turned out to be; 0: not known yet
+	Title  string `json:"title,omitempty"`
+
+	Status DeliveryStatus `json:"status"`
+	Reason Reason         `json:"reason,omitzero"` // why it has that status, or why it waits
+	After  time.Time      `json:"after,omitzero"`  // it waits at least until then
+	// Key makes the call to the network repeatable. It is fixed before the first attempt.
+	Key   int64 `json:"key,omitempty"`
+	Tries []Try `json:"tries,omitempty"`
+	Tried int   `json:"tried,omitempty"` // attempts in all
+	// Failures are the attempts that count against the limit.
+	Failures int `json:"failures,omitempty"`
+	// Reach is what the dry run found: empty, "yes" or "no", then with Reason in Unreachable.
+	Reach       string    `json:"reach,omitempty"`
+	Unreachable Reason    `json:"unreachable,omitzero"`
+	MessageIDs  []int64   `json:"message_ids,omitempty"`
+	Link        string    `json:"link,omitempty"`
+	SentAt      time.Time `json:"sent_at,omitzero"`
+}
+
+// Try is one attempt to send.
+type Try struct {
+	At      time.Time  `json:"at"`
+	Ended   time.Time  `json:"ended,omitzero"` // zero: nobody knows how it ended
+	Outcome TryOutcome `json:"outcome"`
+	Reason  Reason     `json:"reason,omitzero"`
+	Wait    int        `json:"wait,omitempty"` // seconds that the network asked to wait
+}
+
+// TryOutcome says how an attempt ended.
+type TryOutcome string
+
+// The outcomes of an attempt.
+const (
+	TryBegun   TryOutcome = "begun" // under way, or nobody knows: it is made again with the same key
+	TrySent    TryOutcome = "sent"
+	TryWaits   TryOutcome = "waits"   // the network asked to wait
+	TryFailed  TryOutcome = "failed"  // something that may pass
+	TryRefused TryOutcome = "refused" // by the chat
+	TryUnknown TryOutcome = "unknown" // no answer came
+)
+
+// DeliveryStatus says how far a delivery has come.
+type DeliveryStatus string
+
+// The statuses of a delivery.
+const (
+	DeliveryPending DeliveryStatus = "pending"
+	DeliverySent    DeliveryStatus = "sent"
+	DeliveryFailed  DeliveryStatus = "failed"  // attempts were used up
+	DeliverySkipped DeliveryStatus = "skipped" // the chat refuses, or it was not to be sent
+)
+
+// DeliveryStatuses are all statuses.
+func DeliveryStatuses() []DeliveryStatus {
+	return []DeliveryStatus{DeliveryPending, DeliverySent, DeliveryFailed, DeliverySkipped}
+}
+
+// Add notes an attempt, forgetting those in the middle if there are too many.
+func (d *Delivery) Add(t Try) {
+	d.Tried++
+	if len(d.Tries) >= MaxTries {
+		d.Tries = slices.Delete(d.Tries, 1, 2+len(d.Tries)-MaxTries)
+	}
+	d.Tries = append(d.Tries, t)
+}
+
+// Deliveries is the table of deliveries.
+type Deliveries struct{ Table[Delivery] }
+
+func deliveryTable() def[Delivery] {
+	return def[Delivery]{
+		name:  "deliveries",
+		id:    func(d *Delivery) *uint64 { return &d.ID },
+		valid: (*Delivery).validate,
+		indexes: []Index[Delivery]{
+			{Name: "status", Key: func(d *Delivery) []byte {
+				return key(nil).uint(d.TaskID).str(string(d.Status)).time(d.After)
+			}},
+			{Name: "chat", Key: func(d *Delivery) []byte {
+				if d.ChatID == 0 {
+					return nil
+				}
+				return key(nil).uint(d.TaskID).uint(d.ChatID)
+			}},
+		},
+	}
+}
+
+func (d *Delivery) validate() error {
+	if slices.Contains(DeliveryStatuses(), d.Status) {
+		return nil
+	}
+	return fmt.Errorf("delivery %d: no status is called %q", d.ID, d.Status)
+}
+
+// Next returns the pending delivery of a task that may be sent first, which may still have to wait,
+// or [ErrNotFound]. Damaged ones are passed over.
+func (t Deliveries) Next(taskID uint64) (Delivery, error) {
+	prefix := key(nil).uint(taskID).str(string(DeliveryPending))
+	for d, err := range t.scan("status", prefix, prefix.next()) {
+		if !isCorrupt(err) {
+			return d, err
+		}
+	}
+	return Delivery{}, fmt.Errorf("pending delivery of task %d: %w", taskID, ErrNotFound)
+}
+
+// To returns the deliveries of a task that go to a chat.
+func (t Deliveries) To(taskID, chatID uint64) ([]Delivery, error) {
+	prefix := key(nil).uint(taskID).uint(chatID)
+	return collect(t.scan("chat", prefix, prefix.next()), 100)
+}
+
+// Of returns deliveries of a task; with a status, those that have it, and else all, in the order in
+// which they were named.
+func (t Deliveries) Of(task Task, status DeliveryStatus, q Query) (Page[Delivery], error) {
+	if status != "" {
+		return t.page("status", key(nil).uint(task.ID).str(string(status)), q, false)
+	}
+	return t.rows(task.First, task.First+uint64(task.Total), q)
+}
+
+// rows returns the rows with ids from from, included, to to, excluded, as far as they are there.
+func (t Deliveries) rows(from, to uint64, q Query) (Page[Delivery], error) {
+	var page Page[Delivery]
+	if q.Cursor != "" {
+		after, err := base64.RawURLEncoding.DecodeString(q.Cursor)
+		if err != nil || len(after) != idSize || entryID(after) < from || entryID(after) >= to {
+			return page, errCursor()
+		}
+		from = entryID(after) + 1
+	}
+	for d, err := range t.From(from) {
+		if d.ID >= to {
+			break
+		}
+		if isCorrupt(err) {
+			continue
+		}
+		if err != nil {
+			return page, err
+		}
+		if len(page.Items) == q.limit() {
+			page.Next = base64.RawURLEncoding.EncodeToString(rowKey(page.Items[len(page.Items)-1].ID))
+			break
+		}
+		page.Items = append(page.Items, d)
+	}
+	return page, nil
+}

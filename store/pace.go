@@ -1,0 +1,42 @@
+package store
+
+import (
+	"errors"
+	"time"
+)
+
+// Pace is how fast an identity sends to chats, whichever task it is that sends.
+type Pace struct {
+	ID         uint64 `json:"-"`
+	IdentityID uint64 `json:"identity_id"`
+	// Next is the first turn that no task has taken yet.
+	Next time.Time `json:"next,omitzero"`
+	// Last is when the last call ended, or began if its end is not on record.
+	Last time.Time `json:"last,omitzero"`
+	// Open is the delivery of a call whose end is not on record; 0: there is none.
+	Open uint64 `json:"open,omitempty"`
+	Day  string `json:"day,omitempty"`  // 2026-11-21, in the zone of the settings
+	Sent int    `json:"sent,omitempty"` // on that day
+}
+
+// Paces is the table of paces.
+type Paces struct{ Table[Pace] }
+
+func paceTable() def[Pace] {
+	return def[Pace]{
+		name: "paces",
+		id:   func(p *Pace) *uint64 { return &p.ID },
+		indexes: []Index[Pace]{
+			{Name: "identity", Unique: true, Key: func(p *Pace) []byte { return key(nil).uint(p.IdentityID) }},
+		},
+	}
+}
+
+// Of returns the pace of an identity; a new one if it has none yet.
+func (t Paces) Of(identityID uint64) (Pace, error) {
+	p, err := t.first("identity", key(nil).uint(identityID))
+	if errors.Is(err, ErrNotFound) {
+		return Pace{IdentityID: identityID}, nil
+	}
+	return p, err
+}

@@ -1,0 +1,151 @@
+package store
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+)
+
+// Task is a broadcast: one post that goes to many chats as a user account, one after the other.
+type Task struct {
+	ID         uint64  `json:"id"`
+	ContentID  uint64  `json:"content_id,omitempty"` // 0 for a task that was made from a text directly
+	IdentityID uint64  `json:"identity_id"`
+	Text       string  `json:"text"`
+	Format     string  `json:"format"`
+	Media      []Media `json:"media,omitempty"`
+
+	Silent        bool `json:"silent,omitempty"`
+	NoLinkPreview bool `json:"no_link_preview,omitempty"`
+
+	// The pause between two chats is random between these.
+	MinPause time.Duration `json:"min_pause"`
+	MaxPause time.Duration `json:"max_pause"`
+	// MaxAttempts is how often the task may be taken up before a failure of its own ends it.
+	MaxAttempts int        `json:"max_attempts"`
+	StartAt     time.Time  `json:"start_at"`
+	Quiet       QuietHours `json:"quiet,omitzero"`
+	DailyCap    int        `json:"daily_cap,omitempty"` // messages of the account in a day, whichever task sent them; 0: no limit
+
+	// Key makes the calls to the network repeatable: the key of each delivery is derived from it.
+	Key int64 `json:"key"`
+
+	Status    TaskStatus `json:"status"`
+	Attempts  int        `json:"attempts,omitempty"`  // how often it was taken up
+	LastError Reason     `json:"last_error,omitzero"` // of the task or of a chat, whichever came last
+	Slot      time.Time  `json:"slot,omitzero"`       // when its turn in the account's pace comes; zero: it has none
+	Check     CheckState `json:"check,omitempty"`     // how far the dry run has come
+	Checked   uint64     `json:"checked,omitempty"`   // the last delivery that the dry run has looked at
+	First     uint64     `json:"first,omitempty"`     // its deliveries are the rows from First
+	Total     int        `json:"total,omitempty"`     // and this many
+	Sent      int        `json:"sent_count,omitempty"`
+	Failed    int        `json:"error_count,omitempty"`
+	Skipped   int        `json:"skipped_count,omitempty"`
+	StartedAt time.Time  `json:"started_at,omitzero"`
+	EndedAt   time.Time  `json:"ended_at,omitzero"`
+	CreatedAt time.Time  `json:"created_at"`
+	UpdatedAt time.Time  `json:"updated_at"`
+}
+
+// QuietHours is a time of the day in which nothing is sent. It may pass midnight.
+type QuietHours struct {
+	From string `json:"from"` // 22:00
+	To   string `json:"to"`   // 08:00
+	Zone string `json:"zone"` // Europe/Moscow
+}
+
+// IsZero makes absent quiet hours disappear from JSON under omitzero.
+func (q QuietHours) IsZero() bool { return q.From == "" }
+
+// TaskStatus says how far a task has come.
+type TaskStatus string
+
+// The statuses of a task.
+const (
+	TaskPending    TaskStatus = "pending"    // waits to be taken up, for the first time or again
+	TaskProcessing TaskStatus = "processing" // is being sent, one chat after the other
+	TaskDone       TaskStatus = "done"       // ended, and some chat has it
+	TaskFailed     TaskStatus = "failed"
+	TaskCancelled  TaskStatus = "cancelled"
+)
+
+// TaskStatuses are all statuses, in the order in which a task may pass through them.
+func TaskStatuses() []TaskStatus {
+	return []TaskStatus{TaskPending, TaskProcessing, TaskDone, TaskFailed, TaskCancelled}
+}
+
+// Final reports whether the task will not change by itself any more.
+func (s TaskStatus) Final() bool { return s != TaskPending && s != TaskProcessing }
+
+// CheckState says how far a dry run has come.
+type CheckState string
+
+// The states of a dry run; empty means that none was asked for.
+const (
+	CheckRunning CheckState = "running"
+	CheckDone    CheckState = "done"
+)
+
+// JobName is the name of the task's job, and CheckName that of its dry run.
+func (t Task) JobName() string { return fmt.Sprintf("task_%d", t.ID) }
+
+// CheckName is the name of the job of the task's dry run.
+func (t Task) CheckName() string { return fmt.Sprintf("task_check_%d", t.ID) }
+
+// Left is how many chats are still to be sent to.
+func (t Task) Left() int { return t.Total - t.Sent - t.Failed - t.Skipped }
+
+// Tasks is the table of tasks.
+type Tasks struct{ Table[Task] }
+
+func taskTable() def[Task] {
+	return def[Task]{
+		name:  "tasks",
+		id:    func(t *Task) *uint64 { return &t.ID },
+		valid: (*Task).validate,
+		indexes: []Index[Task]{
+			{Name: "status", Key: func(t *Task) []byte { return key(nil).str(string(t.Status)).time(t.CreatedAt) }},
+			{Name: "created", Key: func(t *Task) []byte { return key(nil).time(t.CreatedAt) }},
+			{Name: "active", Key: func(t *Task) []byte {
+				if t.Status.Final() {
+					return nil
+				}
+				return key(nil).uint(t.IdentityID)
+			}},
+		},
+	}
+}
+
+func (t *Task) validate() error {
+	if slices.Contains(TaskStatuses(), t.Status) {
+		return nil
+	}
+	return fmt.Errorf("task %d: no status is called %q", t.ID, t.Status)
+}
+
+// ByTime returns tasks, the latest first; with a status, those that have it.
+func (t Tasks) ByTime(status TaskStatus, q Query) (Page[Task], error) {
+	if status == "" {
+		return t.page("created", nil, q, true)
+	}
+	return t.page("status", key(nil).str(string(status)), q, true)
+}
+
+// Active yields the tasks of an identity that have not ended.
+func (t Tasks) Active(identityID uint64) iter.Seq2[Task, error] {
+	prefix := key(nil).uint(identityID)
+	return t.scan("active", prefix, prefix.next())
+}
+
+// Count returns how many tasks have a status, and counts no further than limit.
+func (t Tasks) Count(status TaskStatus, limit int) (n int) {
+	prefix := key(nil).str(string(status))
+	for range t.entries("status", prefix, prefix.next()) {
+		if n == limit {
+			break
+		}
+		n++
+	}
+	return n
+}
