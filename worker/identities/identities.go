@@ -18,8 +18,9 @@ const Main = "main"
 type Request struct {
 	Platform string // telegram
 	Name     string // what to call it; empty means main
-	Kind     string // bot; empty means that
+	Kind     string // bot or user; empty means bot
 	Token    string // of the bot
+	Session  []byte // of the user account, from [Logins.Session]; empty: it is logged in later
 	Target   string // where its posts go unless they say otherwise
 }
 
@@ -45,17 +46,47 @@ func Add(tx *store.Tx, r Request) (store.Identity, error) {
 	switch {
 	case i.Platform != "telegram":
 		return i, &store.FieldError{Field: "platform", Problem: fmt.Sprintf("%q is not available in this version", r.Platform), Cure: "use telegram"}
+	case i.Kind == store.IdentityUser && i.Secret != "":
+		return i, &store.FieldError{Field: "token", Problem: "is for bots", Cure: "leave it out for a user account"}
+	case i.Kind == store.IdentityUser && len(r.Session) == 0:
+		i.State = store.IdentityLogin
+	case i.Kind == store.IdentityUser:
 	case i.Kind != store.IdentityBot:
-		return i, &store.FieldError{Field: "kind", Problem: fmt.Sprintf("%q is not available in this version", r.Kind), Cure: "use bot"}
+		return i, &store.FieldError{Field: "kind", Problem: fmt.Sprintf("%q is not known", r.Kind), Cure: "use bot or user"}
 	}
-	if err := checkToken(i.Secret); err != nil {
-		return i, err
+	if i.Kind == store.IdentityBot {
+		if err := checkToken(i.Secret); err != nil {
+			return i, err
+		}
 	}
 	err := tx.Identities.Put(&i)
 	if errors.Is(err, store.ErrExists) {
 		return i, &store.FieldError{Field: "name", Problem: fmt.Sprintf("%q is taken", i.Name), Cure: "choose another name"}
 	}
+	if err == nil && len(r.Session) > 0 {
+		err = tx.Sessions.Put(&store.Session{IdentityID: i.ID, Data: r.Session, UpdatedAt: tx.Now()})
+	}
 	return i, err
+}
+
+// Import gives a user account the session that another program has written, in the place of its
+// own. It connects with it.
+func Import(tx *store.Tx, id uint64, session []byte) (store.Identity, error) {
+	i, err := tx.Identities.Get(id)
+	if err != nil {
+		return i, err
+	}
+	if i.Kind != store.IdentityUser {
+		return i, &store.ConflictError{Problem: i.Name + " is a bot", Cure: "a bot logs in with its token by itself"}
+	}
+	if err := forget(tx, id); err != nil {
+		return i, err
+	}
+	if err := tx.Sessions.Put(&store.Session{IdentityID: id, Data: session, UpdatedAt: tx.Now()}); err != nil {
+		return i, err
+	}
+	i.State, i.Reason, i.UpdatedAt = store.IdentityNew, store.Reason{}, tx.Now()
+	return i, tx.Identities.Put(&i)
 }
 
 // checkToken checks the form of a bot's token, so that a slip in copying is found at once.
@@ -78,6 +109,9 @@ func Change(tx *store.Tx, id uint64, p Patch) (store.Identity, error) {
 	}
 	if p.Target != nil {
 		i.Target = strings.TrimSpace(*p.Target)
+	}
+	if p.Token != nil && i.Kind != store.IdentityBot {
+		return i, &store.FieldError{Field: "token", Problem: "is for bots", Cure: "leave it out for a user account"}
 	}
 	if p.Token != nil {
 		token := strings.TrimSpace(*p.Token)
@@ -105,6 +139,13 @@ func Remove(tx *store.Tx, id uint64) error {
 		}
 		return &store.ConflictError{Problem: fmt.Sprintf("post %d waits for the login %s", post.ID, i.Name),
 			Cure: "cancel or change the posts that it is to send first"}
+	}
+	for task, err := range tx.Tasks.Active(id) {
+		if err != nil {
+			return err
+		}
+		return &store.ConflictError{Problem: fmt.Sprintf("task %d waits for the login %s", task.ID, i.Name),
+			Cure: "cancel the tasks that it is to send first"}
 	}
 	if err := forget(tx, id); err != nil {
 		return err

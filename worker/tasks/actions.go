@@ -1,0 +1,305 @@
+package tasks
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"belfry/platform"
+	"belfry/scheduler"
+	"belfry/store"
+)
+
+// Create writes the task, its deliveries and its job.
+func (w *Worker) Create(tx *store.Tx, d Draft) (store.Task, error) {
+	identity, err := tx.Identities.Get(d.task.IdentityID)
+	if err != nil {
+		return store.Task{}, err
+	}
+	task := d.task
+	task.ID, task.Status, task.Key, task.Total = 0, store.TaskPending, newKey(), len(d.targets)
+	task.CreatedAt, task.UpdatedAt = tx.Now(), tx.Now()
+	if d.dryRun {
+		task.Check = store.CheckRunning
+	}
+	if err := tx.Tasks.Put(&task); err != nil {
+		return task, err
+	}
+	for i, target := range d.targets {
+		row := store.Delivery{TaskID: task.ID, Target: target, Status: store.DeliveryPending}
+		if err := tx.Deliveries.Put(&row); err != nil {
+			return task, err
+		}
+		if i == 0 {
+			task.First = row.ID
+		}
+	}
+	if err := tx.Tasks.Put(&task); err != nil {
+		return task, err
+	}
+	if d.dryRun {
+		if err := putCheck(tx, task, identity); err != nil {
+			return task, err
+		}
+	}
+	if err := putJob(tx, task, identity, task.StartAt); err != nil || !d.hold {
+		return task, err
+	}
+	_, err = scheduler.Pause(tx, task.JobName())
+	return task, err
+}
+
+func putJob(tx *store.Tx, task store.Task, identity store.Identity, at time.Time) error {
+	return scheduler.Put(tx, store.Job{
+		Name: task.JobName(), Kind: Kind, Subject: task.ID, Lane: identity.Lane(), Trigger: store.Trigger{At: at},
+	})
+}
+
+func putCheck(tx *store.Tx, task store.Task, identity store.Identity) error {
+	return scheduler.Put(tx, store.Job{
+		Name: task.CheckName(), Kind: CheckKind, Subject: task.ID, Lane: identity.Lane(), Trigger: store.Trigger{At: tx.Now()},
+	})
+}
+
+// Pause keeps a task from going on. A message under way is not stopped.
+func (w *Worker) Pause(tx *store.Tx, id uint64) (store.Task, error) {
+	task, err := running(tx, id)
+	if err != nil {
+		return task, err
+	}
+	_, err = scheduler.Pause(tx, task.JobName())
+	return task, err
+}
+
+// Resume lets a task go on that was paused, or made to be held.
+func (w *Worker) Resume(tx *store.Tx, id uint64) (store.Task, error) {
+	task, err := running(tx, id)
+	if err != nil {
+		return task, err
+	}
+	_, err = scheduler.Resume(tx, task.JobName())
+	return task, err
+}
+
+// running returns a task that has not ended.
+func running(tx *store.Tx, id uint64) (store.Task, error) {
+	task, err := tx.Tasks.Get(id)
+	if err == nil && task.Status.Final() {
+		err = &store.ConflictError{Problem: fmt.Sprintf("task %d has ended: it is %s", id, task.Status), Cure: "make a new task"}
+	}
+	return task, err
+}
+
+// Cancel ends a task before its next chat. What was sent stays on record.
+func (w *Worker) Cancel(tx *store.Tx, id uint64) (store.Task, error) {
+	task, err := tx.Tasks.Get(id)
+	if err != nil || task.Status == store.TaskCancelled {
+		return task, err
+	}
+	if task.Status.Final() {
+		return task, &store.ConflictError{Problem: fmt.Sprintf("task %d has ended: it is %s", id, task.Status)}
+	}
+	task.Status, task.EndedAt, task.UpdatedAt = store.TaskCancelled, tx.Now(), tx.Now()
+	if err := tx.Tasks.Put(&task); err != nil {
+		return task, err
+	}
+	return task, errors.Join(scheduler.Delete(tx, task.JobName()), scheduler.Delete(tx, task.CheckName()))
+}
+
+// Retry has a task that has ended send to those chats again that did not get it: those that failed
+// and those that refused. A cancelled task goes on with the chats that are left, too. Each chat
+// keeps its key, so one that got it after all does not get it twice.
+func (w *Worker) Retry(tx *store.Tx, id uint64) (store.Task, error) {
+	task, err := tx.Tasks.Get(id)
+	if err != nil {
+		return task, err
+	}
+	identity, err := tx.Identities.Get(task.IdentityID)
+	if errors.Is(err, store.ErrNotFound) {
+		return task, &store.ConflictError{Problem: fmt.Sprintf("the login of task %d was removed", id), Cure: "make a new task"}
+	}
+	if err != nil {
+		return task, err
+	}
+	for _, status := range []store.DeliveryStatus{store.DeliveryFailed, store.DeliverySkipped} {
+		if err := again(tx, &task, status); err != nil {
+			return task, err
+		}
+	}
+	if task.Left() == 0 {
+		return task, &store.ConflictError{Problem: fmt.Sprintf("task %d has no chat that failed", id), Cure: "make a new task"}
+	}
+	if !task.Status.Final() { // it is under way and comes to them by itself
+		task.UpdatedAt = tx.Now()
+		return task, tx.Tasks.Put(&task)
+	}
+	task.Status, task.Attempts, task.LastError = store.TaskPending, 0, store.Reason{}
+	task.Slot, task.EndedAt, task.UpdatedAt = time.Time{}, time.Time{}, tx.Now()
+	if err := tx.Tasks.Put(&task); err != nil {
+		return task, err
+	}
+	return task, putJob(tx, task, identity, tx.Now())
+}
+
+// again makes the deliveries of a status pending, but those to a chat that was named twice.
+func again(tx *store.Tx, task *store.Task, status store.DeliveryStatus) error {
+	var cursor string
+	for {
+		page, err := tx.Deliveries.Of(*task, status, store.Query{Limit: 500, Cursor: cursor})
+		if err != nil {
+			return err
+		}
+		for _, d := range page.Items {
+			if d.Reason.Code == store.ReasonSameChat {
+				continue
+			}
+			count(task, d.Status, -1)
+			d.Status, d.Reason, d.After, d.Failures = store.DeliveryPending, store.Reason{}, time.Time{}, 0
+			if err := tx.Deliveries.Put(&d); err != nil {
+				return err
+			}
+		}
+		if cursor = page.Next; cursor == "" {
+			return nil
+		}
+	}
+}
+
+// count counts a delivery that has come into a status, or left it.
+func count(task *store.Task, status store.DeliveryStatus, n int) {
+	switch status {
+	case store.DeliverySent:
+		task.Sent += n
+	case store.DeliveryFailed:
+		task.Failed += n
+	case store.DeliverySkipped:
+		task.Skipped += n
+	}
+}
+
+// DryRun has the chats of a task looked at again that are not settled. It does not stop the task.
+func (w *Worker) DryRun(tx *store.Tx, id uint64) (store.Task, error) {
+	task, err := running(tx, id)
+	if err != nil {
+		return task, err
+	}
+	identity, err := tx.Identities.Get(task.IdentityID)
+	if err != nil {
+		return task, err
+	}
+	task.Check, task.Checked, task.UpdatedAt = store.CheckRunning, 0, tx.Now()
+	if err := tx.Tasks.Put(&task); err != nil {
+		return task, err
+	}
+	return task, putCheck(tx, task, identity)
+}
+
+// Preview sends the task's post to the account itself, at once.
+func (w *Worker) Preview(ctx context.Context, id uint64) (platform.Receipt, error) {
+	var task store.Task
+	err := w.db.View(func(tx *store.Tx) (err error) {
+		task, err = tx.Tasks.Get(id)
+		return err
+	})
+	if err != nil {
+		return platform.Receipt{}, err
+	}
+	return w.toMe(ctx, task)
+}
+
+// PreviewDraft sends the post of a task that is not made yet to the account itself.
+func (w *Worker) PreviewDraft(ctx context.Context, d Draft) (platform.Receipt, error) {
+	return w.toMe(ctx, d.task)
+}
+
+func (w *Worker) toMe(ctx context.Context, task store.Task) (platform.Receipt, error) {
+	ctx, cancel := context.WithTimeout(ctx, w.deadline(task))
+	defer cancel()
+	receipt, err := w.network.Publisher(task.IdentityID).Publish(ctx, platformPost(task, newKey(), Me))
+	if err == nil {
+		return receipt, nil
+	}
+	e := platform.AsError(err)
+	if e.Kind == platform.Refused && e.Scope == platform.ScopeContent {
+		return receipt, fieldError(e)
+	}
+	return receipt, &store.ConflictError{Problem: "the preview was not sent: " + e.Error(), Cure: "try again in a moment"}
+}
+
+func (w *Worker) deadline(task store.Task) time.Duration {
+	if len(task.Media) > 0 {
+		return mediaDeadline * w.cfg.Deadline
+	}
+	return w.cfg.Deadline
+}
+
+// Measure counts the text of a request as the network does. A request that is not complete yet is
+// no error.
+func (w *Worker) Measure(r Request) (Measure, error) {
+	task := store.Task{Text: r.Text, Format: r.Format, Media: r.Media}
+	if task.Format == "" {
+		task.Format = string(platform.Plain)
+	}
+	m, err := w.network.Check(platformPost(task, 0, ""))
+	if err != nil {
+		return m, fieldError(err)
+	}
+	return m, nil
+}
+
+// Measure is the length of a text as its network counts it, once the markup is parsed.
+type Measure = platform.Measure
+
+// SwitchChat switches a chat off, so that tasks skip it, or on.
+func SwitchChat(tx *store.Tx, id uint64, off bool) (store.Chat, error) {
+	chat, err := tx.Chats.Get(id)
+	if err != nil {
+		return chat, err
+	}
+	chat.Off, chat.UpdatedAt = off, tx.Now()
+	return chat, tx.Chats.Put(&chat)
+}
+
+// ListChats has the account's list of chats read again.
+func ListChats(tx *store.Tx, identityID uint64) error {
+	identity, err := tx.Identities.Get(identityID)
+	if err != nil {
+		return err
+	}
+	if identity.Kind != store.IdentityUser {
+		return &store.ConflictError{Problem: "a bot has no list of its chats", Cure: "choose a user account"}
+	}
+	return scheduler.Put(tx, store.Job{
+		Name: fmt.Sprintf("chat_list_%d", identityID), Kind: ListKind, Subject: identityID,
+		Lane: identity.Lane(), Trigger: store.Trigger{At: tx.Now()},
+	})
+}
+
+// newKey is a random number other than zero.
+func newKey() int64 {
+	var b [8]byte
+	for {
+		rand.Read(b[:]) // never fails
+		if key := int64(binary.BigEndian.Uint64(b[:])); key != 0 {
+			return key
+		}
+	}
+}
+
+// chatKey is the key of a task's post to a chat: the same whatever the chat was called, so that no
+// chat gets the post twice.
+func chatKey(task store.Task, chat platform.ChatRef) int64 {
+	b := []byte("belfry/tasks/key/1")
+	b = binary.BigEndian.AppendUint64(b, uint64(task.Key))
+	b = append(b, chat.Type...)
+	b = binary.BigEndian.AppendUint64(b, uint64(chat.ID))
+	sum := sha256.Sum256(b)
+	if key := int64(binary.BigEndian.Uint64(sum[:])); key != 0 {
+		return key
+	}
+	return 1
+}

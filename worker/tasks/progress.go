@@ -1,0 +1,127 @@
+package tasks
+
+import (
+	"errors"
+	"time"
+
+	"belfry/scheduler"
+	"belfry/store"
+)
+
+// Progress is what comes next in a task.
+type Progress struct {
+	Paused bool           // until somebody resumes it
+	Next   store.Delivery // the chat that comes next; its ID is 0 if none is left
+	At     time.Time      // when, as far as is known; zero while paused or ended
+	Why    store.Reason   // why not before
+	Ends   time.Time      // when the last chat will have been sent to, by estimate; zero if nobody can tell
+}
+
+// ProgressOf says what comes next in a task.
+func (w *Worker) ProgressOf(tx *store.Tx, task store.Task) (p Progress, err error) {
+	if task.Status.Final() {
+		return p, nil
+	}
+	if p.Next, err = tx.Deliveries.Next(task.ID); err != nil && !errors.Is(err, store.ErrNotFound) {
+		return p, err
+	}
+	job, err := tx.Jobs.ByName(task.JobName())
+	if errors.Is(err, store.ErrNotFound) {
+		return p, nil
+	}
+	if err != nil {
+		return p, err
+	}
+	if p.Why, err = scheduler.Why(tx, job); err != nil {
+		return p, err
+	}
+	if p.Paused = job.State == store.JobPaused || job.Paused; p.Paused || job.State == store.JobSetAside {
+		return p, nil
+	}
+	p.At = job.Due
+	if p.Why.Until.After(p.At) {
+		p.At = p.Why.Until
+	}
+	p.Ends, err = w.estimate(tx, task, p)
+	return p, err
+}
+
+// estimate guesses when a task ends: its account's tasks take turns, at the middle of its pauses,
+// outside of its quiet hours, and no more in a day than its cap.
+func (w *Worker) estimate(tx *store.Tx, task store.Task, p Progress) (time.Time, error) {
+	others := 0
+	for other, err := range tx.Tasks.Active(task.IdentityID) {
+		if err != nil {
+			continue // a damaged row is not this task's trouble
+		}
+		if other.ID != task.ID && !other.StartedAt.IsZero() {
+			others++
+		}
+	}
+	left := time.Duration(max(task.Left()-1, 0))
+	each := (task.MinPause + task.MaxPause) / 2 * time.Duration(1+others)
+	const day = 24 * time.Hour
+	if quiet := quietLength(task.Quiet); quiet > 0 {
+		each = time.Duration(float64(each) * float64(day) / float64(day-quiet))
+	}
+	if task.DailyCap > 0 {
+		each = max(each, day*time.Duration(1+others)/time.Duration(task.DailyCap))
+	}
+	const tooFar = 10 * 365 * day
+	if each > 0 && left > tooFar/each {
+		return time.Time{}, nil
+	}
+	from := tx.Now()
+	if p.At.After(from) {
+		from = p.At
+	}
+	return from.Add(left * each), nil
+}
+
+// quietLength is how much of a day is quiet.
+func quietLength(q store.QuietHours) time.Duration {
+	if q.IsZero() {
+		return 0
+	}
+	from, to := clockTime(q.From), clockTime(q.To)
+	if to <= from {
+		to += 24 * time.Hour
+	}
+	return to - from
+}
+
+// clockTime is a time of the day as the time since midnight; a time that cannot be read is midnight.
+func clockTime(text string) time.Duration {
+	t, err := time.Parse("15:04", text)
+	if err != nil {
+		return 0
+	}
+	return time.Duration(t.Hour())*time.Hour + time.Duration(t.Minute())*time.Minute
+}
+
+// quietEnd returns when the quiet hours end that now is in, or false if it is in none. In a zone
+// whose clock is changed the hours are those that the clock shows.
+func quietEnd(q store.QuietHours, now time.Time) (time.Time, bool) {
+	if q.IsZero() {
+		return time.Time{}, false
+	}
+	zone, err := time.LoadLocation(q.Zone)
+	if err != nil {
+		zone = time.UTC
+	}
+	local := now.In(zone)
+	at := time.Duration(local.Hour())*time.Hour + time.Duration(local.Minute())*time.Minute
+	from, to := clockTime(q.From), clockTime(q.To)
+	day := local.Day()
+	switch {
+	case from < to && (at < from || at >= to), from > to && at < from && at >= to:
+		return time.Time{}, false
+	case from > to && at >= from: // it ends tomorrow
+		day++
+	}
+	end := time.Date(local.Year(), local.Month(), day, int(to/time.Hour), int(to/time.Minute%60), 0, 0, zone)
+	if !end.After(now) { // the clock was set back just now
+		end = now.Add(time.Minute)
+	}
+	return end.UTC(), true
+}

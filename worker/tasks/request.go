@@ -1,0 +1,268 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"belfry/platform"
+	"belfry/store"
+)
+
+// Request is a task as somebody asks for it. Either ContentID or Text and Media say what is sent.
+type Request struct {
+	ContentID     uint64
+	Text          string
+	Media         []store.Media
+	Format        string   // html, markdown or plain; empty means the content's, or plain
+	IdentityID    uint64   // 0: the user account, if there is one or one is called main
+	Targets       []string // ids as Telethon writes them, @names or links; none: the settings' ones
+	MinPause      *time.Duration
+	MaxPause      *time.Duration
+	Attempts      int    // 0: as the settings say
+	StartAt       string // RFC 3339 with a zone; empty: at once
+	QuietFrom     string // 22:00; empty: no quiet hours
+	QuietTo       string // 08:00
+	DailyCap      int    // messages of the account in a day; 0: no limit
+	Silent        bool
+	NoLinkPreview bool
+	// DryRun has the chats looked at, and nothing sent before the task is resumed.
+	DryRun bool
+	// Hold has nothing done before the task is resumed.
+	Hold bool
+}
+
+// Draft is a task that has been checked and can be made.
+type Draft struct {
+	task     store.Task
+	identity store.Identity
+	targets  []string
+	hold     bool
+	dryRun   bool
+}
+
+const (
+	maxTargets  = 200_000
+	maxPause    = 24 * time.Hour
+	maxAttempts = 100
+	maxAhead    = 366 * 24 * time.Hour
+)
+
+// Prepare checks a request as far as possible without asking the network: its fields, and its text
+// and media by the network's rules. The errors are of type [*store.FieldError].
+func (w *Worker) Prepare(_ context.Context, r Request) (Draft, error) {
+	d := Draft{hold: r.Hold || r.DryRun, dryRun: r.DryRun, task: store.Task{
+		ContentID: r.ContentID, IdentityID: r.IdentityID, Text: r.Text, Format: r.Format, Media: r.Media,
+		Silent: r.Silent, NoLinkPreview: r.NoLinkPreview, MaxAttempts: r.Attempts, DailyCap: r.DailyCap,
+		MinPause: w.cfg.MinPause, MaxPause: w.cfg.MaxPause,
+	}}
+	if d.task.MaxAttempts == 0 {
+		d.task.MaxAttempts = w.cfg.Attempts
+	}
+	if err := d.setPauses(r); err != nil {
+		return d, err
+	}
+	if err := d.setTimes(r, w.db.Now(), w.cfg.Zone); err != nil {
+		return d, err
+	}
+	if err := d.setTargets(r.Targets, w.cfg.Targets); err != nil {
+		return d, err
+	}
+	err := w.db.View(func(tx *store.Tx) error {
+		if err := d.fillContent(tx); err != nil {
+			return err
+		}
+		return d.fillIdentity(tx)
+	})
+	if err != nil {
+		return d, err
+	}
+	if d.task.Format == "" {
+		d.task.Format = string(platform.Plain)
+	}
+	if _, err := w.network.Check(platformPost(d.task, 0, "")); err != nil {
+		return d, fieldError(err)
+	}
+	return d, nil
+}
+
+func (d *Draft) setPauses(r Request) error {
+	if r.MinPause != nil {
+		d.task.MinPause = *r.MinPause
+		if r.MaxPause == nil {
+			d.task.MaxPause = max(d.task.MaxPause, d.task.MinPause)
+		}
+	}
+	if r.MaxPause != nil {
+		d.task.MaxPause = *r.MaxPause
+		if r.MinPause == nil {
+			d.task.MinPause = min(d.task.MinPause, d.task.MaxPause)
+		}
+	}
+	switch {
+	case d.task.MinPause < 0 || d.task.MinPause > maxPause:
+		return &store.FieldError{Field: "min_seconds_between_chats", Problem: "is not between 0 and 86400", Cure: "20 is polite"}
+	case d.task.MaxPause > maxPause:
+		return &store.FieldError{Field: "max_seconds_between_chats", Problem: "is more than 86400, a day", Cure: "40 is usual"}
+	case d.task.MaxPause < d.task.MinPause:
+		return &store.FieldError{Field: "max_seconds_between_chats", Problem: "is less than min_seconds_between_chats", Cure: "make it at least as large"}
+	case d.task.MaxAttempts < 1 || d.task.MaxAttempts > maxAttempts:
+		return &store.FieldError{Field: "max_attempts", Problem: "is not between 1 and 100", Cure: "3 is usual"}
+	case d.task.DailyCap < 0:
+		return &store.FieldError{Field: "daily_cap", Problem: "is less than 0", Cure: "leave it out for no limit"}
+	}
+	return nil
+}
+
+func (d *Draft) setTimes(r Request, now time.Time, zone *time.Location) error {
+	d.task.StartAt = now
+	if r.StartAt != "" {
+		at, err := time.Parse(time.RFC3339, r.StartAt)
+		if err != nil {
+			return &store.FieldError{Field: "start_at", Problem: fmt.Sprintf("%q is not a time with a zone", r.StartAt),
+				Cure: "write it as 2026-11-14T12:01:00Z or 2026-11-14T15:01:00+03:00"}
+		}
+		if at.After(now.Add(maxAhead)) {
+			return &store.FieldError{Field: "start_at", Problem: "is more than a year away", Cure: "check the year"}
+		}
+		if at.After(now) {
+			d.task.StartAt = at.UTC()
+		}
+	}
+	if r.QuietFrom == "" && r.QuietTo == "" {
+		return nil
+	}
+	for _, of := range []struct{ field, value string }{{"quiet_from", r.QuietFrom}, {"quiet_to", r.QuietTo}} {
+		if _, err := time.Parse("15:04", of.value); err != nil {
+			return &store.FieldError{Field: of.field, Problem: fmt.Sprintf("%q is not a time of the day", of.value), Cure: "write it as 22:00"}
+		}
+	}
+	if r.QuietFrom == r.QuietTo {
+		return &store.FieldError{Field: "quiet_to", Problem: "is the same as quiet_from", Cure: "leave a part of the day for sending"}
+	}
+	d.task.Quiet = store.QuietHours{From: r.QuietFrom, To: r.QuietTo, Zone: zone.String()}
+	return nil
+}
+
+// setTargets takes the targets in their order, each once.
+func (d *Draft) setTargets(targets, usual []string) error {
+	if len(targets) == 0 {
+		targets = usual
+	}
+	if len(targets) == 0 {
+		return &store.FieldError{Field: "target_chat_ids", Problem: "is empty, and so is TARGET_CHAT_IDS",
+			Cure: "name chats, such as -1001234567890 or @name"}
+	}
+	if len(targets) > maxTargets {
+		return &store.FieldError{Field: "target_chat_ids", Problem: fmt.Sprintf("names %d chats, and %d are the limit", len(targets), maxTargets),
+			Cure: "make several tasks"}
+	}
+	seen := make(map[string]bool, len(targets))
+	d.targets = make([]string, 0, len(targets))
+	for i, target := range targets {
+		target, ok := normalTarget(target)
+		if !ok {
+			return &store.FieldError{Field: fmt.Sprintf("target_chat_ids[%d]", i), Problem: fmt.Sprintf("%q is not a chat", targets[i]),
+				Cure: "write an id such as -1001234567890, a name such as @name, or a link"}
+		}
+		if seen[target] {
+			continue
+		}
+		seen[target] = true
+		d.targets = append(d.targets, target)
+	}
+	return nil
+}
+
+// normalTarget trims a target and writes names in one way. What it means is the network's business;
+// here only what cannot mean anything is refused.
+func normalTarget(target string) (string, bool) {
+	target = strings.TrimSpace(target)
+	if id, err := strconv.ParseInt(target, 10, 64); err == nil {
+		return strconv.FormatInt(id, 10), id != 0
+	}
+	if strings.Contains(target, "/") {
+		return target, !strings.ContainsAny(target, " \t\n")
+	}
+	name := strings.ToLower(strings.TrimPrefix(target, "@"))
+	const letters = "abcdefghijklmnopqrstuvwxyz"
+	ok := len(name) >= 4 && len(name) <= 32 && strings.Trim(name, letters+"0123456789_") == "" &&
+		strings.ContainsRune(letters, rune(name[0]))
+	return "@" + name, ok
+}
+
+func (d *Draft) fillContent(tx *store.Tx) error {
+	given := d.task.Text != "" || len(d.task.Media) > 0
+	switch {
+	case d.task.ContentID == 0 && !given:
+		return &store.FieldError{Field: "text", Problem: "is missing", Cure: "send content_id, or text, or media"}
+	case d.task.ContentID == 0:
+		return nil
+	case given:
+		return &store.FieldError{Field: "content_id", Problem: "comes with text or media of its own",
+			Cure: "send either content_id or text and media"}
+	}
+	content, err := tx.Contents.Get(d.task.ContentID)
+	if errors.Is(err, store.ErrNotFound) {
+		return &store.FieldError{Field: "content_id", Problem: fmt.Sprintf("%d does not exist", d.task.ContentID),
+			Cure: "use the id that content/create has answered"}
+	}
+	if err != nil {
+		return err
+	}
+	d.task.Text, d.task.Media = content.Text, content.Media
+	if d.task.Format == "" {
+		d.task.Format = content.Format
+	}
+	return nil
+}
+
+// fillIdentity finds the account that sends.
+func (d *Draft) fillIdentity(tx *store.Tx) (err error) {
+	if d.task.IdentityID == 0 {
+		d.identity, err = usualAccount(tx)
+		d.task.IdentityID = d.identity.ID
+		return err
+	}
+	d.identity, err = tx.Identities.Get(d.task.IdentityID)
+	if errors.Is(err, store.ErrNotFound) {
+		return &store.FieldError{Field: "identity_id", Problem: fmt.Sprintf("%d is no login", d.task.IdentityID), Cure: "use the id of one that identities lists"}
+	}
+	if err == nil && d.identity.Kind != store.IdentityUser {
+		return &store.FieldError{Field: "identity_id", Problem: fmt.Sprintf("%d is a bot, and broadcasts are sent by user accounts", d.task.IdentityID),
+			Cure: "use the id of a user account"}
+	}
+	return err
+}
+
+// usualAccount is the user account that is meant where none is named.
+func usualAccount(tx *store.Tx) (store.Identity, error) {
+	all, err := tx.Identities.Of("telegram")
+	if err != nil {
+		return store.Identity{}, err
+	}
+	all = slices.DeleteFunc(all, func(i store.Identity) bool { return i.Kind != store.IdentityUser })
+	switch {
+	case len(all) == 0:
+		return store.Identity{}, &store.FieldError{Field: "identity_id", Problem: "is missing, and there is no user account",
+			Cure: "log one in: on the page's Logins, with belfry login, or by TELETHON_SESSION"}
+	case len(all) > 1:
+		return store.Identity{}, &store.FieldError{Field: "identity_id", Problem: fmt.Sprintf("is missing, and there are %d user accounts", len(all)),
+			Cure: "say which one sends"}
+	}
+	return all[0], nil
+}
+
+// fieldError turns a network's objection into one about the request's field.
+func fieldError(err error) error {
+	e := platform.AsError(err)
+	field := e.Field
+	if field == "" {
+		field = "text"
+	}
+	return &store.FieldError{Field: field, Problem: "is not accepted: " + e.Error()}
+}

@@ -1,0 +1,118 @@
+// Package tasks sends one post to many chats as a user account: slowly, politely, and exactly once
+// to each chat.
+//
+// A task is one job. A run sends to one chat, or finds out why nothing may be sent now, and asks to
+// be called again: nothing waits in memory, so a broadcast of a week survives every restart. The
+// tasks of an account share its lane and its [store.Pace], in which each takes a turn after the
+// other.
+package tasks
+
+import (
+	"cmp"
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"belfry/platform"
+	"belfry/scheduler"
+	"belfry/store"
+)
+
+// The kinds of jobs of this package.
+const (
+	Kind      = "task"       // sends to one chat after the other
+	CheckKind = "task_check" // a dry run: finds out which chats can be reached
+	ListKind  = "chat_list"  // lists the chats of an account
+)
+
+// Me is the target that stands for the account itself: what it keeps as its saved messages.
+const Me = "me"
+
+// Network is Telegram as broadcasts need it. Its errors are of type [*platform.Error].
+type Network interface {
+	// Check finds what the network would not accept, without asking it, and measures the text.
+	Check(p platform.Post) (platform.Measure, error)
+	// Resolve finds the chat that a target names, without asking the network if the identity has
+	// met it before: then fresh is false.
+	Resolve(ctx context.Context, identityID uint64, target string) (chat platform.Chat, fresh bool, err error)
+	// Chats lists the chats of an account.
+	Chats(ctx context.Context, identityID uint64) ([]platform.Chat, error)
+	// Publisher sends posts as an identity. It knows the target "me".
+	Publisher(identityID uint64) platform.Publisher
+}
+
+// Config is the settings of the worker. The zero value is good.
+type Config struct {
+	// MinPause and MaxPause bound the pause between two chats where a task does not say; 0 means 20
+	// and 40 s.
+	MinPause, MaxPause time.Duration
+	// Attempts is how often a task is taken up; 0 means 3. Backoff is the pause before it is taken
+	// up again; 0 means a minute.
+	Attempts int
+	Backoff  time.Duration
+	// Targets are the chats of a task that names none.
+	Targets []string
+	// Zone is that of quiet hours and of the days of the cap; nil means UTC.
+	Zone *time.Location
+	// Deadline is how long a call with text alone may take; 0 means 30 s. One with media may take
+	// ten times that.
+	Deadline time.Duration
+}
+
+const (
+	// mediaDeadline is how many times longer a call with media may take than one without.
+	mediaDeadline = 10
+	// chatFailures is how many failures that may pass a chat is allowed.
+	chatFailures = 3
+	// chatBackoff is the pause after the first of them; it grows with each.
+	chatBackoff = time.Minute
+	jitter      = 0.2
+)
+
+// Worker makes and sends broadcasts.
+type Worker struct {
+	db      *store.DB
+	network Network
+	cfg     Config
+	pause   func(from, to time.Duration) time.Duration
+}
+
+// New returns a worker for the tasks in db.
+func New(db *store.DB, network Network, cfg Config) *Worker {
+	cfg.MinPause = cmp.Or(cfg.MinPause, 20*time.Second)
+	cfg.MaxPause = max(cmp.Or(cfg.MaxPause, 40*time.Second), cfg.MinPause)
+	cfg.Attempts = cmp.Or(cfg.Attempts, 3)
+	cfg.Backoff = cmp.Or(cfg.Backoff, time.Minute)
+	cfg.Zone = cmp.Or(cfg.Zone, time.UTC)
+	cfg.Deadline = cmp.Or(cfg.Deadline, 30*time.Second)
+	return &Worker{db: db, network: network, cfg: cfg, pause: randomPause}
+}
+
+func randomPause(from, to time.Duration) time.Duration {
+	return from + time.Duration(rand.Int64N(int64(to-from)+1))
+}
+
+// Jobs is how the scheduler runs what this package does, by kind.
+func (w *Worker) Jobs() map[string]scheduler.Kind {
+	return map[string]scheduler.Kind{
+		Kind: {
+			Worker:  sender{w},
+			Timeout: mediaDeadline*w.cfg.Deadline + 30*time.Second,
+			Retry:   scheduler.Retry{Attempts: w.cfg.Attempts, Backoff: w.cfg.Backoff, Jitter: jitter},
+		},
+		CheckKind: {Worker: checker{w}, Timeout: 2 * time.Minute},
+		ListKind:  {Worker: lister{w}, Timeout: 10 * time.Minute, Retry: scheduler.Retry{Attempts: 5}},
+	}
+}
+
+// platformPost is the task's post to one chat.
+func platformPost(t store.Task, key int64, target string) platform.Post {
+	media := make([]platform.Media, len(t.Media))
+	for i, m := range t.Media {
+		media[i] = platform.Media{Kind: platform.MediaKind(m.Kind), File: m.File, URL: m.URL, Name: m.Name}
+	}
+	return platform.Post{
+		Key: key, Target: target, Text: t.Text, Format: platform.Format(t.Format), Media: media,
+		Silent: t.Silent, NoLinkPreview: t.NoLinkPreview,
+	}
+}
