@@ -16,7 +16,8 @@ type Chat struct {
 	Title      string   `json:"title"`
 	Username   string   `json:"username,omitempty"`
 
-	Off bool `json:"off,omitempty"` // the owner wants nothing sent there
+	Off      bool `json:"off,omitempty"`       // the owner wants nothing sent there
+	ReadOnly bool `json:"read_only,omitempty"` // the identity may not send there, as far as is known
 	// LastSuccess is when something was last sent there, and Seen how many messages of others have
 	// come since, as far as the identity was connected.
 	LastSuccess time.Time `json:"last_success_post_at,omitzero"`

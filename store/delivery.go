@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -111,16 +112,31 @@ func (d *Delivery) validate() error {
 	return fmt.Errorf("delivery %d: no status is called %q", d.ID, d.Status)
 }
 
-// Next returns the pending delivery of a task that may be sent first, which may still have to wait,
-// or [ErrNotFound]. Damaged ones are passed over.
+// Next returns the pending delivery of a task that comes next, or [ErrNotFound]: one that has waited
+// and need not any longer; else the first that was not tried; else the one whose wait ends first.
+// Damaged ones are passed over.
 func (t Deliveries) Next(taskID uint64) (Delivery, error) {
 	prefix := key(nil).uint(taskID).str(string(DeliveryPending))
-	for d, err := range t.scan("status", prefix, prefix.next()) {
-		if !isCorrupt(err) {
-			return d, err
+	waits := slices.Clip(prefix).uint(1)
+	first := func(from, to key) (Delivery, error) {
+		for d, err := range t.scan("status", from, to) {
+			if !isCorrupt(err) {
+				return d, err
+			}
 		}
+		return Delivery{}, fmt.Errorf("pending delivery of task %d: %w", taskID, ErrNotFound)
 	}
-	return Delivery{}, fmt.Errorf("pending delivery of task %d: %w", taskID, ErrNotFound)
+	waiting, err := first(waits, prefix.next())
+	if err == nil && !waiting.After.After(t.tx.Now()) {
+		return waiting, nil
+	}
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return waiting, err
+	}
+	if untried, err := first(prefix, waits); !errors.Is(err, ErrNotFound) {
+		return untried, err
+	}
+	return waiting, err
 }
 
 // To returns the deliveries of a task that go to a chat.

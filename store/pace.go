@@ -11,8 +11,10 @@ type Pace struct {
 	IdentityID uint64 `json:"identity_id"`
 	// Next is the first turn that no task has taken yet.
 	Next time.Time `json:"next,omitzero"`
-	// Last is when the last call ended, or began if its end is not on record.
-	Last time.Time `json:"last,omitzero"`
+	// Last is when the last call ended, or began if its end is not on record, and Gap the pause that
+	// its task wants after it at least.
+	Last time.Time     `json:"last,omitzero"`
+	Gap  time.Duration `json:"gap,omitempty"`
 	// Open is the delivery of a call whose end is not on record; 0: there is none.
 	Open uint64 `json:"open,omitempty"`
 	Day  string `json:"day,omitempty"`  // 2026-11-21, in the zone of the settings

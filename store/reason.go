@@ -50,6 +50,7 @@ const (
 	ReasonDailyCap      ReasonCode = "daily_cap"      // the identity has sent enough for this day
 	ReasonChatOff       ReasonCode = "chat_off"       // the owner wants nothing sent to the chat
 	ReasonSameChat      ReasonCode = "same_chat"      // the chat was named twice
+	ReasonReadOnly      ReasonCode = "read_only"      // the identity may not send to the chat
 	ReasonNobody        ReasonCode = "nobody"         // no chat of a task has it
 )
 
@@ -134,6 +135,7 @@ func reasonWords() map[ReasonCode]words {
 		ReasonDailyCap:      {"The login has sent enough for today", "Дневной лимит аккаунта исчерпан", count("The login has sent enough for today (%d of %d)", "Дневной лимит аккаунта исчерпан (%d из %d)")},
 		ReasonChatOff:       {en: "The chat is switched off", ru: "Чат выключен"},
 		ReasonSameChat:      {en: "The same chat was named twice", ru: "Этот чат назван дважды"},
+		ReasonReadOnly:      {en: "This login may not send to the chat", ru: "Этому аккаунту нельзя писать в чат"},
 		ReasonNobody:        {en: "No chat has it", ru: "Ни в один чат не отправлено"},
 		ReasonScheduleEnded: {en: "The schedule names no later time", ru: "В расписании больше нет запусков"},
 	}

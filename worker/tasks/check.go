@@ -1,0 +1,168 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"belfry/platform"
+	"belfry/scheduler"
+	"belfry/store"
+)
+
+const (
+	// checkPage is how many chats one run of a dry run looks at without asking the network.
+	checkPage = 200
+	// checkPause is the pause after a question: asking for names too fast is answered with waits of
+	// hours.
+	checkPause = 3 * time.Second
+)
+
+// checker is the dry run: it finds out which chats of a task can be reached, and sends nothing.
+type checker struct{ *Worker }
+
+// found is what a dry run has found out about a delivery.
+type found struct {
+	delivery store.Delivery
+	chat     platform.Chat
+	err      error
+}
+
+// Run looks at the next chats, up to the first for which the network had to be asked.
+func (w checker) Run(ctx context.Context, job store.Job) (scheduler.Outcome, error) {
+	task, page, out, err := w.beginCheck(job)
+	if err != nil || len(page) == 0 {
+		return out, err
+	}
+	var all []found
+	asked := false
+	for _, d := range page {
+		f := found{delivery: d}
+		if d.Status == store.DeliveryPending {
+			f.chat, asked, f.err = w.network.Resolve(ctx, task.IdentityID, d.Target)
+		}
+		if e, ok := errors.AsType[*platform.Error](f.err); ok && e.Kind != platform.Refused {
+			return w.interrupted(task, all, e), nil
+		}
+		if all = append(all, f); asked {
+			break
+		}
+	}
+	out = scheduler.Outcome{Again: w.db.Now(), Write: w.found(task, all)}
+	if asked {
+		out.Again = w.db.Now().Add(checkPause)
+		out.Reason = store.Reason{Code: store.ReasonPacing, Until: out.Again}
+	}
+	return out, nil
+}
+
+// beginCheck returns the deliveries that come next. If there are none, the dry run is done.
+func (w checker) beginCheck(job store.Job) (task store.Task, page []store.Delivery, out scheduler.Outcome, err error) {
+	err = w.db.View(func(tx *store.Tx) error {
+		task, err = tx.Tasks.Get(job.Subject)
+		if errors.Is(err, store.ErrNotFound) || (err == nil && (task.Status.Final() || task.Check != store.CheckRunning)) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		identity, err := tx.Identities.Get(task.IdentityID)
+		if err != nil {
+			return err
+		}
+		if identity.State == store.IdentityLogin || identity.State == store.IdentityStopped {
+			out = waitForLogin(identity, tx.Now())
+			return nil
+		}
+		for d, err := range tx.Deliveries.From(max(task.First, task.Checked+1)) {
+			if err != nil || d.ID >= task.First+uint64(task.Total) || len(page) == checkPage {
+				break // a damaged one ends a page, and is passed over by the next
+			}
+			page = append(page, d)
+		}
+		if len(page) == 0 {
+			out.Write = changeTask(task.ID, func(t *store.Task) { t.Check = store.CheckDone })
+		}
+		return nil
+	})
+	if err != nil {
+		err = fmt.Errorf("begin the dry run of task %d: %w", job.Subject, err)
+	}
+	return task, page, out, err
+}
+
+// interrupted keeps what was found and goes on when the network can be asked again.
+func (w checker) interrupted(task store.Task, all []found, e *platform.Error) scheduler.Outcome {
+	out := scheduler.Outcome{Write: w.found(task, all)}
+	out.Reason = store.Reason{Code: store.ReasonNotConnected, Detail: e.Error()}
+	switch e.Kind {
+	case platform.Wait:
+		out.Again = w.db.Now().Add(e.Wait + time.Second)
+		out.Hold, out.Reason = out.Again, store.Reason{Code: store.ReasonFlood, Until: out.Again}
+	case platform.Login, platform.Stopped:
+		out.Again = w.db.Now().Add(loginPause)
+		out.Hold, out.Reason.Code = out.Again, store.ReasonLogin
+	default:
+		out.Again = w.db.Now().Add(connectPause)
+	}
+	return out
+}
+
+// found writes what a run has found out.
+func (w checker) found(task store.Task, all []found) func(*store.Tx) error {
+	return func(tx *store.Tx) error {
+		for _, f := range all {
+			d, err := tx.Deliveries.Get(f.delivery.ID)
+			if err != nil {
+				return err
+			}
+			if d.Status != store.DeliveryPending {
+				continue
+			}
+			d.Reach, d.Unreachable = "yes", store.Reason{}
+			if f.err != nil {
+				d.Reach, d.Unreachable = "no", store.Reason{Code: store.ReasonRefused, Detail: platform.AsError(f.err).Error()}
+			} else if d.Unreachable, err = obstacle(tx, &d, task.IdentityID, f.chat); err != nil {
+				return err
+			} else if !d.Unreachable.Zero() {
+				d.Reach = "no"
+			}
+			if err := tx.Deliveries.Put(&d); err != nil {
+				return err
+			}
+		}
+		if len(all) == 0 {
+			return nil
+		}
+		return changeTask(task.ID, func(t *store.Task) { t.Checked = all[len(all)-1].delivery.ID })(tx)
+	}
+}
+
+// obstacle notes which chat a delivery goes to, and says why it will not be made, if so.
+func obstacle(tx *store.Tx, d *store.Delivery, identityID uint64, chat platform.Chat) (store.Reason, error) {
+	row, err := meet(tx, identityID, chat)
+	if err != nil {
+		return store.Reason{}, err
+	}
+	d.ChatID, d.Title = row.ID, row.Title
+	if !chat.Writable {
+		return store.Reason{Code: store.ReasonReadOnly}, nil
+	}
+	return unwanted(tx, *d, row)
+}
+
+func changeTask(id uint64, fn func(*store.Task)) func(*store.Tx) error {
+	return func(tx *store.Tx) error {
+		task, err := tx.Tasks.Get(id)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		fn(&task)
+		task.UpdatedAt = tx.Now()
+		return tx.Tasks.Put(&task)
+	}
+}

@@ -1,0 +1,172 @@
+package tasks
+
+import (
+	"errors"
+	"time"
+
+	"belfry/platform"
+	"belfry/scheduler"
+	"belfry/store"
+)
+
+// change is what a step's end means for its delivery: it is changed in place, and its status and
+// the reason for it are returned.
+type change func(tx *store.Tx, d *store.Delivery, pace *store.Pace) (store.DeliveryStatus, store.Reason, error)
+
+// settle ends a step that has asked the network: the task comes again in its next turn.
+func (w *Worker) settle(s *step, fn change) scheduler.Outcome { return w.settleAsked(s, true, fn) }
+
+// settleAsked ends a step. If the network was not asked, the task keeps its turn.
+func (w *Worker) settleAsked(s *step, asked bool, fn change) scheduler.Outcome {
+	return scheduler.Outcome{Again: w.db.Now(), Write: func(tx *store.Tx) error {
+		if err := w.write(tx, s, fn); err != nil {
+			return err
+		}
+		if asked {
+			return nil
+		}
+		task, err := tx.Tasks.Get(s.task.ID)
+		if err != nil || task.Status.Final() {
+			return err
+		}
+		task.Slot = tx.Now()
+		return tx.Tasks.Put(&task)
+	}}
+}
+
+// write writes the end of a step. What was sent goes on record also if the task was ended meanwhile.
+func (w *Worker) write(tx *store.Tx, s *step, fn change) error {
+	task, err := tx.Tasks.Get(s.task.ID)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	d, err := tx.Deliveries.Get(s.delivery.ID)
+	if err != nil {
+		return err
+	}
+	if d.Status != store.DeliveryPending {
+		return nil
+	}
+	pace, err := tx.Paces.Of(task.IdentityID)
+	if err != nil {
+		return err
+	}
+	pace.Open, pace.Last, pace.Gap = 0, tx.Now(), task.MinPause
+	if d.Status, d.Reason, err = fn(tx, &d, &pace); err != nil {
+		return err
+	}
+	if d.Status != store.DeliveryPending {
+		d.After = time.Time{}
+	}
+	if err := errors.Join(tx.Deliveries.Put(&d), tx.Paces.Put(&pace)); err != nil {
+		return err
+	}
+	note(&task, d)
+	task.UpdatedAt = tx.Now()
+	return tx.Tasks.Put(&task)
+}
+
+// note counts what became of a delivery and keeps its reason as the task's last error.
+func note(task *store.Task, d store.Delivery) {
+	count(task, d.Status, 1)
+	if d.Status != store.DeliverySent && !d.Reason.Zero() {
+		task.LastError = d.Reason
+	}
+}
+
+// lastTry says how the attempt ended that the delivery's step began. A step that failed before it
+// began one is an attempt all the same.
+func lastTry(d *store.Delivery, now time.Time, outcome store.TryOutcome, why store.Reason, wait int) {
+	if n := len(d.Tries); n == 0 || d.Tries[n-1].Outcome != store.TryBegun {
+		d.Add(store.Try{At: now})
+	}
+	t := &d.Tries[len(d.Tries)-1]
+	t.Ended, t.Outcome, t.Reason, t.Wait = now, outcome, why, wait
+}
+
+// settleUnasked writes a delivery that the network was not asked about, and has the task go on at
+// once, with the turn that it has.
+func settleUnasked(tx *store.Tx, s *step, d store.Delivery, status store.DeliveryStatus, why store.Reason) (scheduler.Outcome, error) {
+	task, err := tx.Tasks.Get(s.task.ID)
+	if err != nil {
+		return scheduler.Outcome{}, err
+	}
+	d.Status, d.Reason = status, why
+	if err := tx.Deliveries.Put(&d); err != nil {
+		return scheduler.Outcome{}, err
+	}
+	note(&task, d)
+	task.Slot, task.UpdatedAt = tx.Now(), tx.Now()
+	return scheduler.Outcome{Again: tx.Now()}, tx.Tasks.Put(&task)
+}
+
+// finish ends a task that has no chat left.
+func finish(tx *store.Tx, task store.Task) (scheduler.Outcome, error) {
+	if task.Sent == 0 && task.Total > 0 {
+		return end(tx, task, store.TaskFailed, store.Reason{Code: store.ReasonNobody, Detail: task.LastError.Detail})
+	}
+	return end(tx, task, store.TaskDone, task.LastError)
+}
+
+// end ends a task.
+func end(tx *store.Tx, task store.Task, status store.TaskStatus, why store.Reason) (scheduler.Outcome, error) {
+	task.Status, task.LastError, task.Slot = status, why, time.Time{}
+	task.EndedAt, task.UpdatedAt = tx.Now(), tx.Now()
+	out := scheduler.Outcome{}
+	if status == store.TaskFailed {
+		out.Failed, out.Reason = true, why
+	}
+	return out, tx.Tasks.Put(&task)
+}
+
+// waitForLogin has everything of an account wait without troubling the network.
+func waitForLogin(identity store.Identity, now time.Time) scheduler.Outcome {
+	until := now.Add(loginPause)
+	why := identity.Reason
+	if why.Zero() {
+		why.Code = store.ReasonLogin
+	}
+	return scheduler.Outcome{Again: until, Hold: until, Reason: why}
+}
+
+// meet returns the row of a chat, and makes or renews it.
+func meet(tx *store.Tx, identityID uint64, chat platform.Chat) (store.Chat, error) {
+	row, err := tx.Chats.ByPeer(identityID, store.PeerType(chat.Type), chat.ID)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return row, err
+	}
+	before := row
+	row.IdentityID, row.Type, row.PeerID = identityID, store.PeerType(chat.Type), chat.ID
+	row.Title, row.Username, row.ReadOnly = chat.Title, chat.Username, !chat.Writable
+	if chat.Slowmode > 0 {
+		row.Slowmode = int(chat.Slowmode / time.Second)
+	}
+	if row == before {
+		return row, nil
+	}
+	if row.ID == 0 {
+		row.CreatedAt = tx.Now()
+	}
+	row.UpdatedAt = tx.Now()
+	return row, tx.Chats.Put(&row)
+}
+
+// changeChat changes a chat that is known.
+func changeChat(tx *store.Tx, id uint64, fn func(*store.Chat)) error {
+	if id == 0 {
+		return nil
+	}
+	chat, err := tx.Chats.Get(id)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	fn(&chat)
+	chat.UpdatedAt = tx.Now()
+	return tx.Chats.Put(&chat)
+}
