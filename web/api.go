@@ -19,6 +19,9 @@ import (
 	"belfry/store"
 )
 
+// longAnswer is how long an answer may take that waits for the network.
+const longAnswer = 6 * time.Minute
+
 // apiBase is where the API's paths begin.
 const apiBase = "/api/v1"
 
@@ -55,14 +58,17 @@ func newAPI(e *echo.Echo, version string, log zerolog.Logger, check ...echo.Midd
 }
 
 // operation registers a handler. Its errors become problem documents here, and those that are
-// Belfry's own fault are logged.
-func operation[I, O any](a *api, method, path, summary string, handler func(context.Context, *I) (*O, error)) {
+// Belfry's own fault are logged. change may alter its description.
+func operation[I, O any](a *api, method, path, summary string, handler func(context.Context, *I) (*O, error), change ...func(*huma.Operation)) {
 	op := huma.Operation{
 		OperationID: operationID(method, path), Method: method, Path: path, Summary: summary,
 		Tags: []string{strings.Split(path, "/")[1]},
 	}
 	if method == http.MethodPost {
 		op.DefaultStatus = http.StatusOK
+	}
+	for _, fn := range change {
+		fn(&op)
 	}
 	huma.Register(a.API, op, func(ctx context.Context, in *I) (*O, error) {
 		out, err := handler(ctx, in)
@@ -111,6 +117,25 @@ type list[T any] struct {
 type reply[T any] struct{ Body T }
 
 func answer[T any](body T) *reply[T] { return &reply[T]{Body: body} }
+
+// longBodies lets a request have up to 8 MB, and the time that this takes on a slow line.
+func longBodies(op *huma.Operation) {
+	op.MaxBodyBytes, op.BodyReadTimeout = maxLongForm, readTimeout
+}
+
+// patient gives an answer the time that sending a large file takes.
+func patient(op *huma.Operation) {
+	op.Middlewares = append(op.Middlewares, func(ctx huma.Context, next func(huma.Context)) {
+		allowTime(humaecho.Unwrap(ctx))
+		next(ctx)
+	})
+}
+
+// allowTime moves the end of an answer's time away.
+func allowTime(c echo.Context) {
+	// Where the connection knows no deadline there is none that would have to be moved.
+	_ = http.NewResponseController(c.Response()).SetWriteDeadline(time.Now().Add(longAnswer))
+}
 
 // number is an id that may be written as a number or as a string of digits, because callers paste
 // ids into quotes.

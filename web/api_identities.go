@@ -13,8 +13,9 @@ import (
 type newIdentity struct {
 	Platform string `json:"platform" doc:"telegram" example:"telegram"`
 	Name     string `json:"name,omitempty" doc:"What to call it; main if left out"`
-	Kind     string `json:"kind,omitempty" doc:"bot (default)"`
-	Token    string `json:"token" doc:"What @BotFather gave; it is never shown again"`
+	Kind     string `json:"kind,omitempty" doc:"bot (default) or user"`
+	Token    string `json:"token,omitempty" doc:"Of a bot: what @BotFather gave; it is never shown again"`
+	Session  string `json:"session,omitempty" doc:"Of a user account: a Telethon StringSession, or its .session file in base64; never shown again. Without one it is logged in later"`
 	Target   string `json:"target,omitempty" doc:"Where its posts go unless they say otherwise" example:"@evening_news"`
 }
 
@@ -62,9 +63,10 @@ func (s *Server) connectionOf(i store.Identity) (Connection, bool) {
 // identitiesAPI registers the operations on logins.
 func (s *Server) identitiesAPI(a *api) {
 	operation(a, http.MethodGet, "/identities", "List the logins", s.listIdentities)
-	operation(a, http.MethodPost, "/identities", "Add a login", s.createIdentity)
+	operation(a, http.MethodPost, "/identities", "Add a login", s.createIdentity, longBodies)
 	operation(a, http.MethodPatch, "/identities/{id}", "Change a login", s.changeIdentity)
 	operation(a, http.MethodDelete, "/identities/{id}", "Remove a login", s.removeIdentity)
+	s.loginAPI(a)
 }
 
 func (s *Server) listIdentities(context.Context, *struct{}) (*reply[list[identity]], error) {
@@ -95,9 +97,13 @@ func (s *Server) identities() (rows []store.Identity, err error) {
 
 func (s *Server) createIdentity(ctx context.Context, in *creation[newIdentity]) (*created[identity], error) {
 	return once(ctx, s, "identities", in, func() (func(*store.Tx) (identity, error), error) {
+		session, err := s.readSession(in.Body.Session)
+		if err != nil {
+			return nil, err
+		}
 		return func(tx *store.Tx) (identity, error) {
 			i, err := identities.Add(tx, identities.Request{
-				Platform: in.Body.Platform, Name: in.Body.Name, Kind: in.Body.Kind, Token: in.Body.Token, Target: in.Body.Target,
+				Platform: in.Body.Platform, Name: in.Body.Name, Kind: in.Body.Kind, Token: in.Body.Token, Session: session, Target: in.Body.Target,
 			})
 			return s.shownIdentity(i), err
 		}, nil

@@ -88,7 +88,7 @@ func start(t testing.TB, change ...func(*Config)) *harness {
 	schedule := scheduler.New(db, scheduler.Config{
 		Kinds: map[string]scheduler.Kind{posts.Kind: h.posts.Job()}, Log: zerolog.New(io.Discard), Now: h.now,
 	})
-	if h.server, err = New(cfg, db, schedule, h.posts, h.allConnections); err != nil {
+	if h.server, err = New(cfg, db, schedule, Workers{Posts: h.posts}, h.allConnections); err != nil {
 		t.Fatal(err)
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -115,7 +115,11 @@ func fromHuma(model *huma.ErrorModel) *Problem {
 		p := newProblem(model.Status, model.Detail)
 		switch model.Status {
 		case http.StatusRequestEntityTooLarge:
-			return fieldProblem(model.Status, FieldProblem{"body", "is too large", "send less than 1 MiB"})
+			limit := "less"
+			if bytes, ok := between(model.Detail, "request body is too large limit=", " bytes"); ok {
+				limit = "less than " + bytes + " bytes"
+			}
+			return fieldProblem(model.Status, FieldProblem{"body", "is too large", "send " + limit})
 		case http.StatusBadRequest:
 			return fieldProblem(model.Status, FieldProblem{"body", "is missing or cannot be read", "send a JSON object"})
 		}

@@ -5,12 +5,22 @@ import (
 	"fmt"
 	"net/http"
 	"runtime/debug"
+	"slices"
 
 	"github.com/labstack/echo/v4"
 )
 
-// maxForm is the largest form that the page accepts, in bytes; huma has its own limit for the API.
-const maxForm = 512 << 10
+// The largest forms that the page accepts, in bytes; huma has its own limit for the API. A list of
+// 200,000 chats or a session file is a long one.
+const (
+	maxForm     = 512 << 10
+	maxLongForm = 8 << 20
+)
+
+// longForms are the routes that take long forms.
+func longForms() []string {
+	return []string{"/tasks/new", "/tasks/check", "/tasks/chats", "/logins/:id/login"}
+}
 
 // routes is what is served over TCP: the API for holders of a token, the page for its owner.
 func (s *Server) routes(ending <-chan struct{}) *echo.Echo {
@@ -74,6 +84,8 @@ func (s *Server) machineRoutes(e *echo.Echo, a *api, local bool) {
 	s.contentAPI(a)
 	s.postsAPI(a)
 	s.identitiesAPI(a)
+	s.tasksAPI(a)
+	s.chatsAPI(a)
 	s.jobsAPI(a)
 	s.everythingAPI(a)
 	if local {
@@ -102,8 +114,11 @@ func (s *Server) newEcho() *echo.Echo {
 // limitForm ends the reading of a form that is too large.
 func limitForm(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		r := c.Request()
-		r.Body = http.MaxBytesReader(c.Response(), r.Body, maxForm)
+		r, limit := c.Request(), int64(maxForm)
+		if slices.Contains(longForms(), c.Path()) {
+			limit = maxLongForm
+		}
+		r.Body = http.MaxBytesReader(c.Response(), r.Body, limit)
 		return next(c)
 	}
 }

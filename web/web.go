@@ -16,7 +16,9 @@ import (
 
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker/identities"
 	"belfry/worker/posts"
+	"belfry/worker/tasks"
 )
 
 // Config is the settings of a [Server].
@@ -39,6 +41,14 @@ type Config struct {
 	Log  zerolog.Logger
 }
 
+// Workers are those whose actions the doors offer. Without Tasks there are no broadcasts, and without
+// Logins no user account can be logged in.
+type Workers struct {
+	Posts  *posts.Worker
+	Tasks  *tasks.Worker
+	Logins *identities.Logins
+}
+
 // Connection is the state of an identity's connection to its network.
 type Connection struct {
 	Identity  string // the identity's name
@@ -55,6 +65,8 @@ type Server struct {
 	db          *store.DB
 	scheduler   *scheduler.Scheduler
 	posts       *posts.Worker
+	tasks       *tasks.Worker      // may be nil
+	logins      *identities.Logins // may be nil
 	connections func() []Connection
 
 	assets     assets
@@ -70,7 +82,7 @@ const maxStreams = 32
 
 // New returns a server for the records in db. It sets the page's password if cfg has one and none
 // was chosen before. connections tells how the adapters are doing.
-func New(cfg Config, db *store.DB, s *scheduler.Scheduler, p *posts.Worker, connections func() []Connection) (*Server, error) {
+func New(cfg Config, db *store.DB, s *scheduler.Scheduler, w Workers, connections func() []Connection) (*Server, error) {
 	if cfg.Timezone == nil {
 		cfg.Timezone = time.UTC
 	}
@@ -84,7 +96,7 @@ func New(cfg Config, db *store.DB, s *scheduler.Scheduler, p *posts.Worker, conn
 		connections = func() []Connection { return nil }
 	}
 	server := &Server{
-		cfg: cfg, db: db, scheduler: s, posts: p, connections: connections,
+		cfg: cfg, db: db, scheduler: s, posts: w.Posts, tasks: w.Tasks, logins: w.Logins, connections: connections,
 		guesses: newGuesses(db.Now), links: newLinks(db.Now),
 		doorkeeper: newDoorkeeper(),
 		streams:    make(chan struct{}, maxStreams),

@@ -142,7 +142,7 @@ func (s *settings) open(log zerolog.Logger) (svc *service, err error) {
 	svc.web, err = web.New(web.Config{
 		Hosts: s.Hosts, Timezone: zone, Lang: s.Lang, Token: s.APIToken, Password: s.AdminPassword,
 		Version: version(), Idle: s.DisableWorkers, Log: log.With().Str("part", "web").Logger(),
-	}, svc.db, svc.scheduler, svc.posts, svc.connections)
+	}, svc.db, svc.scheduler, web.Workers{Posts: svc.posts}, svc.connections)
 	return svc, err
 }
 
