@@ -13,16 +13,25 @@ import (
 type call struct {
 	srv *Server
 	key [8]byte
-	bot *bot // nil before the login
+	by  *account // nil before the login
 }
 
 // method is what the server can do under one name.
 type method struct {
-	name  string
-	open  bool // may be called before the login
-	parse func(*bin.Buffer) (any, error)
-	run   func(*call, any) (bin.Encoder, error) // with the server's mu held
+	name   string
+	access access
+	parse  func(*bin.Buffer) (any, error)
+	run    func(*call, any) (bin.Encoder, error) // with the server's mu held
 }
+
+// access says who may call a method.
+type access int
+
+const (
+	accounts access = iota // whoever is logged in
+	people                 // users, not bots
+	anyone                 // also before the login
+)
 
 // request is the shape of gotd's generated request types.
 type request[T any] interface {
@@ -33,11 +42,11 @@ type request[T any] interface {
 }
 
 // add registers a method. Its errors are of type *tgerr.Error.
-func add[T any, R request[T]](table map[uint32]method, open bool, run func(*call, R) (bin.Encoder, error)) {
+func add[T any, R request[T]](table map[uint32]method, who access, run func(*call, R) (bin.Encoder, error)) {
 	var r R = new(T)
 	table[r.TypeID()] = method{
-		name: r.TypeName(),
-		open: open,
+		name:   r.TypeName(),
+		access: who,
 		parse: func(b *bin.Buffer) (any, error) {
 			var r R = new(T)
 			return r, r.Decode(b)
@@ -48,25 +57,30 @@ func add[T any, R request[T]](table map[uint32]method, open bool, run func(*call
 
 func methods() map[uint32]method {
 	table := map[uint32]method{}
-	add(table, true, (*call).getConfig)
-	add(table, true, (*call).importBotAuthorization)
-	add(table, false, (*call).logOut)
-	add(table, false, (*call).getUsers)
-	add(table, false, (*call).getState)
-	add(table, false, (*call).resolveUsername)
-	add(table, false, (*call).getChannels)
-	add(table, false, (*call).saveFilePart)
-	add(table, false, (*call).saveBigFilePart)
-	add(table, false, (*call).uploadMedia)
-	add(table, false, (*call).sendMessage)
-	add(table, false, (*call).sendMedia)
-	add(table, false, (*call).sendMultiMedia)
+	add(table, anyone, (*call).getConfig)
+	add(table, anyone, (*call).importBotAuthorization)
+	add(table, accounts, (*call).logOut)
+	add(table, accounts, (*call).getUsers)
+	add(table, accounts, (*call).resolveUsername)
+	add(table, accounts, (*call).getChannels)
+	add(table, accounts, (*call).getChats)
+	add(table, accounts, (*call).getFullChannel)
+	add(table, accounts, (*call).getFullChat)
+	add(table, people, (*call).getDialogs)
+	add(table, accounts, (*call).getState)
+	add(table, accounts, (*call).getDifference)
+	add(table, accounts, (*call).saveFilePart)
+	add(table, accounts, (*call).saveBigFilePart)
+	add(table, accounts, (*call).uploadMedia)
+	add(table, accounts, (*call).sendMessage)
+	add(table, accounts, (*call).sendMedia)
+	add(table, accounts, (*call).sendMultiMedia)
 	return table
 }
 
 // call carries out one call and answers it, unless a fault says otherwise.
 func (c *conn) call(ses *session, id int64, b *bin.Buffer) {
-	m, req, err := c.srv.parse(b)
+	m, req, silent, err := c.srv.parse(b)
 	if err != nil {
 		c.answer(ses, id, nil, err)
 		return
@@ -74,11 +88,19 @@ func (c *conn) call(ses *session, id int64, b *bin.Buffer) {
 	s := c.srv
 	s.mu.Lock()
 	s.calls[m.name]++
-	f := s.takeFault(m.name)
+	ses.updates = ses.updates || !silent
+	ended := s.ended[ses.key.ID]
+	var f *fault
+	if ended == nil {
+		f = s.takeFault(m.name, s.logins[ses.key.ID], req)
+	}
 	s.note()
 	s.mu.Unlock()
 
 	switch {
+	case ended != nil:
+		c.answer(ses, id, nil, ended)
+		return
 	case f == nil:
 	case f.err != nil:
 		c.answer(ses, id, nil, f.err)
@@ -104,12 +126,12 @@ func (c *conn) call(ses *session, id int64, b *bin.Buffer) {
 func (s *Server) carryOut(m method, req any, key [8]byte, f *fault) (bin.Encoder, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := &call{srv: s, key: key}
-	if user, ok := s.logins[key]; ok {
-		c.bot = s.bots[user]
-	}
-	if c.bot == nil && !m.open {
+	c := &call{srv: s, key: key, by: s.logins[key]}
+	if c.by == nil && m.access != anyone {
 		return nil, tgerr.New(401, "AUTH_KEY_UNREGISTERED")
+	}
+	if m.access == people && c.by.bot {
+		return nil, tgerr.New(400, "BOT_METHOD_INVALID")
 	}
 	taken, err := s.takeRandomIDs(c, req)
 	if err != nil {
@@ -140,41 +162,42 @@ func (c *conn) answer(ses *session, id int64, answer bin.Encoder, err error) {
 	}
 }
 
-// parse unwraps invokeWithLayer and its kin, checks the application, and decodes the request.
-func (s *Server) parse(b *bin.Buffer) (method, any, error) {
+// parse unwraps invokeWithLayer and its kin, checks the application, and decodes the request. A
+// silent one was made without wanting updates.
+func (s *Server) parse(b *bin.Buffer) (m method, req any, silent bool, err error) {
 	for {
 		id, err := b.PeekID()
 		if err != nil {
-			return method{}, nil, err
+			return method{}, nil, false, err
 		}
 		var wrapper bin.Decoder
 		switch id {
 		case tg.InvokeWithLayerRequestTypeID:
 			wrapper = &tg.InvokeWithLayerRequest{Query: rest{}}
 		case tg.InvokeWithoutUpdatesRequestTypeID:
-			wrapper = &tg.InvokeWithoutUpdatesRequest{Query: rest{}}
+			wrapper, silent = &tg.InvokeWithoutUpdatesRequest{Query: rest{}}, true
 		case tg.InitConnectionRequestTypeID:
 			init := &tg.InitConnectionRequest{Query: rest{}}
 			if err := init.Decode(b); err != nil {
-				return method{}, nil, err
+				return method{}, nil, false, err
 			}
 			if init.APIID != AppID {
-				return method{}, nil, tgerr.New(400, "API_ID_INVALID")
+				return method{}, nil, false, tgerr.New(400, "API_ID_INVALID")
 			}
 			continue
 		default:
 			m, ok := s.methods[id]
 			if !ok {
-				return method{}, nil, tgerr.New(400, "INPUT_METHOD_INVALID")
+				return method{}, nil, false, tgerr.New(400, "INPUT_METHOD_INVALID")
 			}
 			req, err := m.parse(b)
 			if err != nil {
-				return method{}, nil, tgerr.New(400, "INPUT_REQUEST_INVALID")
+				return method{}, nil, false, tgerr.New(400, "INPUT_REQUEST_INVALID")
 			}
-			return m, req, nil
+			return m, req, silent, nil
 		}
 		if err := wrapper.Decode(b); err != nil {
-			return method{}, nil, err
+			return method{}, nil, false, err
 		}
 	}
 }

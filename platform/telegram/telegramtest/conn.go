@@ -30,6 +30,8 @@ type conn struct {
 	raw       net.Conn
 	transport transport.Conn
 	once      sync.Once
+	gone      chan struct{} // closed when serve has ended
+	pushes    chan pushed
 
 	mu       sync.Mutex
 	sessions map[int64]*session
@@ -37,9 +39,11 @@ type conn struct {
 
 // session is an MTProto session as one connection sees it.
 type session struct {
-	id   int64
-	key  crypto.AuthKey
-	seen map[int64]struct{} // message ids of the calls that have arrived
+	id      int64
+	key     crypto.AuthKey
+	conn    *conn
+	seen    map[int64]struct{} // message ids of the calls that have arrived
+	updates bool               // it has made a call without invokeWithoutUpdates; under the server's mu
 }
 
 func (c *conn) close() { c.once.Do(func() { _ = c.raw.Close() }) }
@@ -47,6 +51,8 @@ func (c *conn) close() { c.once.Do(func() { _ = c.raw.Close() }) }
 // serve reads messages until the client leaves or the connection is cut.
 func (c *conn) serve() {
 	defer c.srv.forget(c)
+	defer c.srv.quit(c)
+	defer close(c.gone)
 	defer c.close()
 
 	// The listener only detects the codec; here, not in the accept loop, because a client that
@@ -56,6 +62,7 @@ func (c *conn) serve() {
 		return
 	}
 	c.transport = t
+	c.srv.net.running.Go(c.deliver)
 
 	ctx := context.Background()
 	for {
@@ -120,11 +127,12 @@ func (c *conn) message(key crypto.AuthKey, b *bin.Buffer) error {
 	c.mu.Lock()
 	ses, ok := c.sessions[msg.SessionID]
 	if !ok {
-		ses = &session{id: msg.SessionID, key: key, seen: map[int64]struct{}{}}
+		ses = &session{id: msg.SessionID, key: key, conn: c, seen: map[int64]struct{}{}}
 		c.sessions[msg.SessionID] = ses
 	}
 	c.mu.Unlock()
 	if !ok {
+		c.srv.enter(ses)
 		err := c.send(ses, proto.MessageFromServer, &mt.NewSessionCreated{
 			FirstMsgID: msg.MessageID,
 			ServerSalt: int64(binary.LittleEndian.Uint64(key.ID[:])),

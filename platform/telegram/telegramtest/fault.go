@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/gotd/td/tg"
 	"github.com/gotd/td/tgerr"
 )
 
@@ -20,7 +21,7 @@ const (
 // fault is what happens to one or more calls of a method in place of the usual.
 type fault struct {
 	kind faultKind
-	left int // calls
+	left int // calls; below zero: for ever
 	err  *tgerr.Error
 	held chan struct{}
 	once sync.Once
@@ -31,19 +32,35 @@ func (f *fault) release() { f.once.Do(func() { close(f.held) }) }
 // Fail answers the next n calls of a method, such as "messages.sendMessage", with an error, such
 // as 420 and "FLOOD_WAIT_7", and does not carry them out. Faults of one method queue up.
 func (s *Server) Fail(method string, n, code int, message string) {
-	s.addFault(method, &fault{kind: fail, left: n, err: tgerr.New(code, message)})
+	s.addFault(faultKey{method: method}, &fault{kind: fail, left: n, err: tgerr.New(code, message)})
+}
+
+// FailFor is [Server.Fail] for the calls of one account alone. A negative n is for ever.
+func (s *Server) FailFor(userID int64, method string, n, code int, message string) {
+	s.addFault(faultKey{method: method, user: userID}, &fault{kind: fail, left: n, err: tgerr.New(code, message)})
+}
+
+// FailIn is [Server.Fail] for the calls that address one chat alone: a channel or group, or the
+// account at the other end of a private chat. It comes before FailFor, and that before Fail. A
+// negative n is for ever.
+func (s *Server) FailIn(chatID int64, method string, n, code int, message string) {
+	s.addFault(faultKey{method: method, chat: chatID}, &fault{kind: fail, left: n, err: tgerr.New(code, message)})
 }
 
 // Mute accepts, acknowledges and carries out the next n calls of a method, and never answers them.
-func (s *Server) Mute(method string, n int) { s.addFault(method, &fault{kind: mute, left: n}) }
+func (s *Server) Mute(method string, n int) {
+	s.addFault(faultKey{method: method}, &fault{kind: mute, left: n})
+}
 
 // Drop acknowledges and carries out the next n calls of a method, and cuts the connection instead
 // of answering.
-func (s *Server) Drop(method string, n int) { s.addFault(method, &fault{kind: drop, left: n}) }
+func (s *Server) Drop(method string, n int) {
+	s.addFault(faultKey{method: method}, &fault{kind: drop, left: n})
+}
 
 // DropBefore cuts the connection at the next n calls of a method, without carrying them out.
 func (s *Server) DropBefore(method string, n int) {
-	s.addFault(method, &fault{kind: dropBefore, left: n})
+	s.addFault(faultKey{method: method}, &fault{kind: dropBefore, left: n})
 }
 
 // Hold keeps the next n calls of a method running until release is called; then they are carried
@@ -51,7 +68,7 @@ func (s *Server) DropBefore(method string, n int) {
 // refused with RANDOM_ID_DUPLICATE.
 func (s *Server) Hold(method string, n int) (release func()) {
 	f := &fault{kind: hold, left: n, held: make(chan struct{})}
-	s.addFault(method, f)
+	s.addFault(faultKey{method: method}, f)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.holds = append(s.holds, f)
@@ -81,22 +98,88 @@ func (s *Server) AwaitCalls(ctx context.Context, method string, n int) error {
 	return s.await(ctx, func() bool { return s.calls[method] >= n })
 }
 
-func (s *Server) addFault(method string, f *fault) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.faults[method] = append(s.faults[method], f)
+// faultKey says which calls a fault is for: those of a method, and if set, by one account or to one
+// chat.
+type faultKey struct {
+	method     string
+	user, chat int64
 }
 
-// takeFault returns what happens to this call of the method, or nil. The caller holds mu.
-func (s *Server) takeFault(method string) *fault {
-	list := s.faults[method]
-	for len(list) > 0 && list[0].left <= 0 {
-		list = list[1:]
-	}
-	s.faults[method] = list
-	if len(list) == 0 {
+func (s *Server) addFault(key faultKey, f *fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults[key] = append(s.faults[key], f)
+}
+
+// takeFault returns what happens to this call, or nil. The caller holds mu.
+func (s *Server) takeFault(method string, by *account, req any) *fault {
+	if len(s.faults) == 0 {
 		return nil
 	}
-	list[0].left--
-	return list[0]
+	var keys []faultKey
+	for _, chat := range s.addressed(by, req) {
+		keys = append(keys, faultKey{method: method, chat: chat})
+	}
+	if by != nil {
+		keys = append(keys, faultKey{method: method, user: by.ID})
+	}
+	for _, key := range append(keys, faultKey{method: method}) {
+		list := s.faults[key]
+		for len(list) > 0 && list[0].left == 0 {
+			list = list[1:]
+		}
+		if len(list) == 0 {
+			delete(s.faults, key)
+			continue
+		}
+		s.faults[key] = list
+		if list[0].left > 0 {
+			list[0].left--
+		}
+		return list[0]
+	}
+	return nil
+}
+
+// addressed are the chats that a call is about.
+func (s *Server) addressed(by *account, req any) []int64 {
+	switch r := req.(type) {
+	case *tg.ContactsResolveUsernameRequest:
+		switch n := s.names[handle(r.Username)]; {
+		case n.chat != nil:
+			return []int64{n.chat.id}
+		case n.account != nil:
+			return []int64{n.account.ID}
+		}
+	case *tg.ChannelsGetChannelsRequest:
+		var ids []int64
+		for _, in := range r.ID {
+			if in, ok := in.AsNotEmpty(); ok {
+				ids = append(ids, in.GetChannelID())
+			}
+		}
+		return ids
+	case *tg.MessagesGetChatsRequest:
+		return r.ID
+	case *tg.MessagesGetFullChatRequest:
+		return []int64{r.ChatID}
+	case interface{ GetChannel() tg.InputChannelClass }:
+		if in, ok := r.GetChannel().AsNotEmpty(); ok {
+			return []int64{in.GetChannelID()}
+		}
+	case interface{ GetPeer() tg.InputPeerClass }:
+		switch in := r.GetPeer().(type) {
+		case *tg.InputPeerChannel:
+			return []int64{in.ChannelID}
+		case *tg.InputPeerChat:
+			return []int64{in.ChatID}
+		case *tg.InputPeerUser:
+			return []int64{in.UserID}
+		case *tg.InputPeerSelf:
+			if by != nil {
+				return []int64{by.ID}
+			}
+		}
+	}
+	return nil
 }

@@ -75,7 +75,7 @@ func (c *call) savePart(file int64, part, total int, data []byte, big bool) (bin
 	case len(data) > partMax:
 		return nil, tgerr.New(400, "FILE_PART_TOO_BIG")
 	}
-	key := uploadKey{c.bot.id, file}
+	key := uploadKey{c.by.ID, file}
 	u, ok := c.srv.uploads[key]
 	if !ok {
 		u = &upload{parts: map[int][]byte{}, total: -1, big: big}
@@ -99,7 +99,7 @@ func (c *call) file(in tg.InputFileClass) (content []byte, name string, err erro
 	default:
 		return nil, "", tgerr.New(400, "MEDIA_INVALID")
 	}
-	u, ok := c.srv.uploads[uploadKey{c.bot.id, id}]
+	u, ok := c.srv.uploads[uploadKey{c.by.ID, id}]
 	if !ok {
 		return nil, "", tgerr.New(400, "FILE_ID_INVALID")
 	}

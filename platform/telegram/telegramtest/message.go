@@ -5,16 +5,15 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gotd/td/bin"
 	"github.com/gotd/td/tg"
-	"github.com/gotd/td/tgerr"
 )
 
-// Message is a post as readers of the channel see it.
+// Message is a message as readers of the chat see it.
 type Message struct {
-	ID        int
+	ID        int // in private chats and basic groups: the sender's; every reader has another
 	RandomID  int64
-	From      string // user name of the bot
+	From      string // user name of the account, or the phone number of a user without one
+	FromID    int64
 	Text      string // or the caption
 	Entities  []Entity
 	Media     *Media // nil: text alone
@@ -27,197 +26,172 @@ type Message struct {
 // stored is a Message with what Telegram's own answer needs.
 type stored struct {
 	Message
-	channel  int64
+	chat     *chat
+	from     *account
+	service  bool
+	ids      map[int64]int // in private chats and basic groups: its id for each account
 	entities []tg.MessageEntityClass
 	media    tg.MessageMediaClass
 }
 
-// sentKey is what Telegram recognises a repetition by: the account, the chat and the random id.
-type sentKey struct {
-	user, channel, random int64
-}
-
-// Messages are the channel's messages, oldest first.
-func (s *Server) Messages(channelID int64) []Message {
+// Messages are the messages of a channel or group, oldest first.
+func (s *Server) Messages(chatID int64) []Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	ch, ok := s.channels[channelID]
+	ch, ok := s.chats[chatID]
 	if !ok {
 		return nil
 	}
-	list := make([]Message, len(ch.posts))
-	for i, m := range ch.posts {
-		list[i] = m.Message
-		list[i].Entities = slices.Clone(m.Message.Entities)
+	return ch.messages(func(*stored) bool { return true })
+}
+
+// PrivateMessages are the messages that one account has sent to another, oldest first; to itself:
+// its Saved Messages.
+func (s *Server) PrivateMessages(from, to int64) []Message {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a, ok := s.accounts[from]
+	if !ok {
+		return nil
+	}
+	ch, ok := a.private[to]
+	if !ok {
+		return nil
+	}
+	return ch.messages(func(m *stored) bool { return m.from == a })
+}
+
+func (ch *chat) messages(wanted func(*stored) bool) []Message {
+	list := make([]Message, 0, len(ch.posts))
+	for _, m := range ch.posts {
+		if wanted(m) {
+			copied := m.Message
+			copied.Entities = slices.Clone(m.Message.Entities)
+			list = append(list, copied)
+		}
 	}
 	return list
 }
 
-// Await waits until the channel has at least n messages.
-func (s *Server) Await(ctx context.Context, channelID int64, n int) error {
+// Await waits until the channel or group has at least n messages.
+func (s *Server) Await(ctx context.Context, chatID int64, n int) error {
 	return s.await(ctx, func() bool {
-		ch, ok := s.channels[channelID]
+		ch, ok := s.chats[chatID]
 		return ok && len(ch.posts) >= n
 	})
 }
 
-func (c *call) sendMessage(req *tg.MessagesSendMessageRequest) (bin.Encoder, error) {
-	ch, err := c.writable(req.Peer)
-	if err != nil {
-		return nil, err
-	}
-	if repeated, err := c.repetition(ch, req.RandomID); repeated != nil || err != nil {
-		return repeated, err
-	}
-	entities, err := checkText(req.Message, req.Entities, textLimit, "MESSAGE_TOO_LONG")
-	if err != nil {
-		return nil, err
-	}
-	if utf16Len(req.Message) == 0 {
-		return nil, tgerr.New(400, "MESSAGE_EMPTY")
-	}
-	m := c.post(ch, req.RandomID, req.Message, entities)
-	m.Silent, m.NoWebpage = req.Silent, req.NoWebpage
-	return c.updates(ch, []*stored{m}), nil
+// Say posts a message in the name of somebody else, and pushes it to the members' connections.
+func (s *Server) Say(chatID int64, text string) Message {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ch := s.chats[chatID]
+	m := &stored{Message: Message{Text: text}}
+	s.post(ch, s.stranger, m)
+	s.push(ch, s.stranger, []*stored{m})
+	s.note()
+	return m.Message
 }
 
-func (c *call) sendMedia(req *tg.MessagesSendMediaRequest) (bin.Encoder, error) {
-	ch, err := c.writable(req.Peer)
-	if err != nil {
-		return nil, err
+// post appends a message to the chat. The caller holds mu, as in all that follows.
+func (s *Server) post(ch *chat, from *account, m *stored) {
+	m.chat, m.from, m.At, m.FromID, m.From = ch, from, now(), from.ID, from.called()
+	if ch.isChannel() {
+		m.ID = ch.top().ID + 1
+	} else {
+		m.ids = map[int64]int{}
+		m.ID = m.id(from)
 	}
-	if repeated, err := c.repetition(ch, req.RandomID); repeated != nil || err != nil {
-		return repeated, err
+	for _, a := range s.inside(ch) {
+		m.id(a)
+		a.listed = nil
 	}
-	entities, err := checkText(req.Message, req.Entities, captionLimit, "MEDIA_CAPTION_TOO_LONG")
-	if err != nil {
-		return nil, err
-	}
-	media, err := c.takeMedia(req.Media)
-	if err != nil {
-		return nil, err
-	}
-	m := c.post(ch, req.RandomID, req.Message, entities)
-	m.Silent, m.Media, m.media = req.Silent, &media.Media, media.tl()
-	return c.updates(ch, []*stored{m}), nil
-}
-
-func (c *call) sendMultiMedia(req *tg.MessagesSendMultiMediaRequest) (bin.Encoder, error) {
-	ch, err := c.writable(req.Peer)
-	if err != nil {
-		return nil, err
-	}
-	if len(req.MultiMedia) < 2 || len(req.MultiMedia) > albumLimit {
-		return nil, tgerr.New(400, "MULTI_MEDIA_TOO_LONG")
-	}
-	if repeated, err := c.repetition(ch, req.MultiMedia[0].RandomID); repeated != nil || err != nil {
-		return repeated, err
-	}
-	media := make([]*storedMedia, len(req.MultiMedia))
-	entities := make([][]tg.MessageEntityClass, len(req.MultiMedia))
-	for i, item := range req.MultiMedia {
-		if entities[i], err = checkText(item.Message, item.Entities, captionLimit, "MEDIA_CAPTION_TOO_LONG"); err != nil {
-			return nil, err
-		}
-		if item.RandomID == 0 {
-			return nil, tgerr.New(400, "RANDOM_ID_EMPTY")
-		}
-		if media[i], err = c.uploadedMedia(item.Media); err != nil {
-			return nil, err
-		}
-		if (media[i].Kind == "document") != (media[0].Kind == "document") {
-			return nil, tgerr.New(400, "GROUPED_MEDIA_INVALID")
-		}
-	}
-	c.srv.lastID++
-	group := c.srv.lastID
-	posts := make([]*stored, len(media))
-	for i, item := range req.MultiMedia {
-		m := c.post(ch, item.RandomID, item.Message, entities[i])
-		m.Silent, m.GroupedID = req.Silent, group
-		m.Media, m.media = &media[i].Media, media[i].tl()
-		posts[i] = m
-	}
-	// A repetition of the album is recognised by its first message and answered with all.
-	c.bot.sent[sentKey{c.bot.id, ch.ID, posts[0].RandomID}] = posts
-	return c.updates(ch, posts), nil
-}
-
-// post appends a message to the channel and remembers its random id.
-func (c *call) post(ch *channel, random int64, text string, entities []tg.MessageEntityClass) *stored {
-	m := &stored{channel: ch.ID, entities: entities, Message: Message{
-		ID:       len(ch.posts) + 1,
-		RandomID: random,
-		From:     c.bot.username,
-		Text:     text,
-		Entities: readable(text, entities),
-		At:       now(),
-	}}
 	ch.posts = append(ch.posts, m)
-	c.bot.sent[sentKey{c.bot.id, ch.ID, random}] = []*stored{m}
-	return m
+	ch.spoke[from.ID] = m.At
 }
 
-// repetition answers a call whose random id has made a message before: with that message.
-func (c *call) repetition(ch *channel, random int64) (bin.Encoder, error) {
-	if random == 0 {
-		return nil, tgerr.New(400, "RANDOM_ID_EMPTY")
+// top is the newest message.
+func (ch *chat) top() *stored {
+	if len(ch.posts) > 0 {
+		return ch.posts[len(ch.posts)-1]
 	}
-	if earlier, ok := c.bot.sent[sentKey{c.bot.id, ch.ID, random}]; ok {
-		return c.updates(ch, earlier), nil
-	}
-	return nil, nil
+	return ch.opening
 }
 
-// takeRandomIDs marks the random ids of a call as running, and refuses those that are.
-func (s *Server) takeRandomIDs(c *call, req any) ([]sentKey, error) {
-	var peer tg.InputPeerClass
-	var ids []int64
-	switch r := req.(type) {
-	case *tg.MessagesSendMessageRequest:
-		peer, ids = r.Peer, []int64{r.RandomID}
-	case *tg.MessagesSendMediaRequest:
-		peer, ids = r.Peer, []int64{r.RandomID}
-	case *tg.MessagesSendMultiMediaRequest:
-		peer = r.Peer
-		for _, item := range r.MultiMedia {
-			ids = append(ids, item.RandomID)
+// id is the message's id for a viewer: outside channels every account counts for itself.
+func (m *stored) id(viewer *account) int {
+	if m.chat.isChannel() {
+		return m.ID
+	}
+	if _, ok := m.ids[viewer.ID]; !ok {
+		viewer.box++
+		m.ids[viewer.ID] = viewer.box
+	}
+	return m.ids[viewer.ID]
+}
+
+// pts is the state of updates that the viewer is in after the message.
+func (m *stored) pts(viewer *account) int {
+	if m.chat.isChannel() {
+		return m.ID
+	}
+	return firstPts + m.id(viewer)
+}
+
+// firstPts is the pts of an account whose box is empty.
+const firstPts = 1
+
+// tl is the message as the viewer sees it.
+func (m *stored) tl(viewer *account) tg.MessageClass {
+	peer := m.chat.peer(viewer)
+	var from tg.PeerClass
+	if m.chat.kind != broadcast && (m.chat.kind != private || m.from == viewer) {
+		from = &tg.PeerUser{UserID: m.from.ID}
+	}
+	if m.service {
+		var begun tg.MessageActionClass = &tg.MessageActionChannelCreate{Title: m.chat.title}
+		if m.chat.kind == basic {
+			begun = &tg.MessageActionChatCreate{Title: m.chat.title}
 		}
+		t := &tg.MessageService{ID: m.id(viewer), Post: m.chat.kind == broadcast, FromID: from, PeerID: peer,
+			Date: int(m.At.Unix()), Action: begun}
+		t.SetFlags()
+		return t
 	}
-	in, ok := peer.(*tg.InputPeerChannel)
-	if !ok {
-		return nil, nil
-	}
-	taken := make([]sentKey, len(ids))
-	for i, id := range ids {
-		taken[i] = sentKey{c.bot.id, in.ChannelID, id}
-		if _, ok := s.running[taken[i]]; ok {
-			return nil, tgerr.New(500, "RANDOM_ID_DUPLICATE")
-		}
-	}
-	for _, k := range taken {
-		s.running[k] = struct{}{}
-	}
-	return taken, nil
-}
-
-// updates is the answer to a send: which random id became which message, and the messages.
-func (c *call) updates(ch *channel, posts []*stored) *tg.Updates {
-	u := &tg.Updates{Date: int(now().Unix()), Chats: []tg.ChatClass{ch.tl(c.bot)}}
-	for _, m := range posts {
-		u.Updates = append(u.Updates, &tg.UpdateMessageID{ID: m.ID, RandomID: m.RandomID})
-	}
-	for _, m := range posts {
-		u.Updates = append(u.Updates, &tg.UpdateNewChannelMessage{Message: m.tl(), Pts: m.ID, PtsCount: 1})
-	}
-	return u
-}
-
-func (m *stored) tl() *tg.Message {
 	t := &tg.Message{
-		ID: m.ID, Post: true, Silent: m.Silent, PeerID: &tg.PeerChannel{ChannelID: m.channel},
+		ID: m.id(viewer), Post: m.chat.kind == broadcast, Out: m.from == viewer, Silent: m.Silent, FromID: from, PeerID: peer,
 		Date: int(m.At.Unix()), Message: m.Text, Entities: m.entities, Media: m.media, GroupedID: m.GroupedID,
 	}
 	t.SetFlags()
 	return t
+}
+
+// update is what says to the viewer that the message is new.
+func (m *stored) update(viewer *account) tg.UpdateClass {
+	if m.chat.isChannel() {
+		return &tg.UpdateNewChannelMessage{Message: m.tl(viewer), Pts: m.pts(viewer), PtsCount: 1}
+	}
+	return &tg.UpdateNewMessage{Message: m.tl(viewer), Pts: m.pts(viewer), PtsCount: 1}
+}
+
+// news are the messages, with all that they mention, as the viewer gets them. The ids say which of
+// the viewer's random ids became which message.
+func (ch *chat) news(viewer *account, posts []*stored, ids ...tg.UpdateClass) *tg.Updates {
+	u := &tg.Updates{Date: int(now().Unix()), Updates: ids}
+	if ch.kind == private {
+		for _, a := range ch.pair {
+			if u.Users = append(u.Users, a.tl(viewer)); ch.pair[0] == ch.pair[1] {
+				break
+			}
+		}
+	} else {
+		u.Chats = []tg.ChatClass{ch.tl(viewer)}
+	}
+	for _, m := range posts {
+		u.Updates = append(u.Updates, m.update(viewer))
+	}
+	if (ch.kind == basic || ch.kind == supergroup) && len(posts) > 0 {
+		u.Users = append(u.Users, posts[0].from.tl(viewer))
+	}
+	return u
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/gotd/td/exchange"
 	"github.com/gotd/td/proto"
 	"github.com/gotd/td/tg"
+	"github.com/gotd/td/tgerr"
 )
 
 // The application that the server knows; any other is refused with API_ID_INVALID.
@@ -63,15 +64,24 @@ type Server struct {
 	mu       sync.Mutex
 	changed  chan struct{} // closed and replaced whenever something below changes
 	keys     map[[8]byte]crypto.AuthKey
-	logins   map[[8]byte]int64 // auth key to the user that it is logged in as
-	bots     map[int64]*bot
-	channels map[int64]*channel
+	logins   map[[8]byte]*account     // auth key to the account that it is logged in as
+	halfway  map[[8]byte]*account     // auth key to the account whose password it has to show yet
+	ended    map[[8]byte]*tgerr.Error // what is answered to keys whose session was ended
+	open     map[[8]byte]map[*session]struct{}
+	accounts map[int64]*account
+	tokens   map[string]*account           // bots by token
+	names    map[string]named              // by handle
+	chats    map[int64]*chat               // channels and groups
+	memberOf map[string]map[*chat]struct{} // channels and groups by the handles of those inside
+	stranger *account                      // who speaks in Say
 	uploads  map[uploadKey]*upload
 	media    map[int64]*storedMedia
 	lastID   int64 // of media and of albums
+	lastUser int64
+	lastChat int64 // how many ids of chats were tried
 	running  map[sentKey]struct{}
 	calls    map[string]int
-	faults   map[string][]*fault
+	faults   map[faultKey][]*fault
 	holds    []*fault
 }
 
@@ -105,14 +115,22 @@ func NewServer(opts Options) *Server {
 		ids:      proto.NewMessageIDGen(now),
 		changed:  make(chan struct{}),
 		keys:     map[[8]byte]crypto.AuthKey{},
-		logins:   map[[8]byte]int64{},
-		bots:     map[int64]*bot{},
-		channels: map[int64]*channel{},
+		logins:   map[[8]byte]*account{},
+		halfway:  map[[8]byte]*account{},
+		ended:    map[[8]byte]*tgerr.Error{},
+		open:     map[[8]byte]map[*session]struct{}{},
+		accounts: map[int64]*account{},
+		tokens:   map[string]*account{},
+		names:    map[string]named{},
+		chats:    map[int64]*chat{},
+		memberOf: map[string]map[*chat]struct{}{},
+		stranger: newStranger(),
 		uploads:  map[uploadKey]*upload{},
 		media:    map[int64]*storedMedia{},
 		running:  map[sentKey]struct{}{},
 		calls:    map[string]int{},
-		faults:   map[string][]*fault{},
+		faults:   map[faultKey][]*fault{},
+		lastUser: firstUser - 1,
 	}
 	s.methods = methods()
 	s.net.conns = map[*conn]struct{}{}
@@ -192,7 +210,8 @@ func (s *Server) listen(l net.Listener) {
 			if err != nil {
 				continue
 			}
-			c := &conn{srv: s, raw: raw, sessions: map[int64]*session{}}
+			c := &conn{srv: s, raw: raw, sessions: map[int64]*session{},
+				gone: make(chan struct{}), pushes: make(chan pushed, pushLimit)}
 			s.net.Lock()
 			if s.net.listener != l { // stopped between Accept and here
 				s.net.Unlock()

@@ -1,0 +1,5 @@
+package telegramtest
+
+type verifier struct{}
+
+func newVerifier(string) *verifier { return nil }
