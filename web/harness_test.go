@@ -25,6 +25,7 @@ import (
 	"belfry/store"
 	"belfry/worker/identities"
 	"belfry/worker/posts"
+	"belfry/worker/tasks"
 )
 
 const (
@@ -39,6 +40,9 @@ type harness struct {
 	db         *store.DB
 	server     *Server
 	posts      *posts.Worker
+	tasks      *tasks.Worker
+	network    *chatNetwork    // of broadcasts
+	accounts   *memoryAccounts // that are logged in on the page
 	socketPath string
 	base       string // such as http://127.0.0.1:40001
 	client     *http.Client
@@ -85,10 +89,13 @@ func start(t testing.TB, change ...func(*Config)) *harness {
 		fn(&cfg)
 	}
 	h.posts = posts.New(db, map[string]posts.Network{"telegram": acceptsAll{}}, posts.Config{})
-	schedule := scheduler.New(db, scheduler.Config{
-		Kinds: map[string]scheduler.Kind{posts.Kind: h.posts.Job()}, Log: zerolog.New(io.Discard), Now: h.now,
-	})
-	if h.server, err = New(cfg, db, schedule, Workers{Posts: h.posts}, h.allConnections); err != nil {
+	h.network, h.accounts = newChatNetwork(t), &memoryAccounts{db: db, steps: make(map[uint64]platform.LoginStep)}
+	h.tasks = tasks.New(db, h.network, tasks.Config{MinPause: time.Millisecond, MaxPause: 5 * time.Millisecond, Zone: cfg.Timezone})
+	kinds := h.tasks.Jobs()
+	kinds[posts.Kind] = h.posts.Job()
+	schedule := scheduler.New(db, scheduler.Config{Kinds: kinds, Log: zerolog.New(io.Discard), Now: h.now})
+	workers := Workers{Posts: h.posts, Tasks: h.tasks, Logins: identities.NewLogins(db, h.accounts)}
+	if h.server, err = New(cfg, db, schedule, workers, h.allConnections); err != nil {
 		t.Fatal(err)
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -143,7 +150,7 @@ func newClient(t testing.TB) *http.Client {
 
 // another is the same Belfry seen from another browser.
 func (h *harness) another() *harness {
-	return &harness{t: h.t, db: h.db, server: h.server, posts: h.posts, base: h.base, client: newClient(h.t)}
+	return &harness{t: h.t, db: h.db, server: h.server, posts: h.posts, tasks: h.tasks, base: h.base, client: newClient(h.t)}
 }
 
 // now is a clock that tests can set ahead.

@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -50,5 +51,52 @@ func TestPagesOpenQuicklyWithManyPosts(t *testing.T) {
 		if fastest > 200*time.Millisecond {
 			t.Errorf("%s takes %s", path, fastest)
 		}
+	}
+}
+
+// A broadcast to 100,000 chats is made in one request, and its page opens as quickly as any other.
+func TestABroadcastToManyChats(t *testing.T) {
+	h := start(t)
+	h.account("anna")
+	h.signIn()
+	const chats = 100_000
+	var targets strings.Builder
+	for i := range chats {
+		if i > 0 {
+			targets.WriteByte(',')
+		}
+		if i%2 == 0 {
+			fmt.Fprintf(&targets, "-100%d", 1_000_000_000+i)
+		} else {
+			fmt.Fprintf(&targets, `"@chat_%d"`, i)
+		}
+	}
+	body := `{"text":"Hello","hold":true,"dry_run":true,"target_chat_ids":[` + targets.String() + `]}`
+	began := time.Now()
+	a := h.api("POST", "/tasks", body, "Idempotency-Key", "many")
+	t.Logf("POST of %d chats in %d bytes: %s", chats, len(body), time.Since(began).Round(time.Millisecond))
+	var made task
+	a.decode(t, &made)
+	if a.status != http.StatusCreated || made.Total != chats || made.Left != chats {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	h.api("POST", "/jobs/task_check_1/pause", "")
+	began = time.Now()
+	a = h.api("GET", "/tasks/1/deliveries.csv", "")
+	t.Logf("the file with %d bytes: %s", len(a.body), time.Since(began).Round(time.Millisecond))
+	if n := strings.Count(a.body, "\n"); n != chats+1 {
+		t.Errorf("%d lines", n)
+	}
+	for _, path := range []string{"/", "/tasks", "/tasks/1", "/tasks/1?show=pending", "/tasks/1?show=unreachable", "/jobs"} {
+		h.get(path)
+		fastest := time.Hour
+		for range 5 {
+			begin := time.Now()
+			if a := h.get(path); a.status != http.StatusOK {
+				t.Fatalf("%s: %d", path, a.status)
+			}
+			fastest = min(fastest, time.Since(begin))
+		}
+		t.Logf("%s: %s", path, fastest.Round(10*time.Microsecond))
 	}
 }
