@@ -11,13 +11,17 @@ import (
 	"belfry/store"
 )
 
-// Main is the name of the identity that the settings describe, and that posts use by default.
-const Main = "main"
+const (
+	// Main is the name of the bot that the settings describe, and that posts use by default.
+	Main = "main"
+	// User is the name of the user account that the settings describe.
+	User = "user"
+)
 
 // Request is a login as somebody adds it.
 type Request struct {
 	Platform string // telegram
-	Name     string // what to call it; empty means main
+	Name     string // what to call it; empty means main, or user for a user account
 	Kind     string // bot or user; empty means bot
 	Token    string // of the bot
 	Session  []byte // of the user account, from [Logins.Session]; empty: it is logged in later
@@ -37,11 +41,14 @@ func Add(tx *store.Tx, r Request) (store.Identity, error) {
 		Kind: store.IdentityKind(r.Kind), Secret: strings.TrimSpace(r.Token), Target: strings.TrimSpace(r.Target),
 		State: store.IdentityNew, CreatedAt: tx.Now(), UpdatedAt: tx.Now(),
 	}
-	if i.Name == "" {
-		i.Name = Main
-	}
 	if i.Kind == "" {
 		i.Kind = store.IdentityBot
+	}
+	if i.Name == "" && i.Kind == store.IdentityUser {
+		i.Name = User
+	}
+	if i.Name == "" {
+		i.Name = Main
 	}
 	switch {
 	case i.Platform != "telegram":
@@ -196,4 +203,27 @@ func Configure(tx *store.Tx, token, target string) error {
 	}
 	_, err = Change(tx, i.ID, p)
 	return err
+}
+
+// settingImported holds a mark of the session that was last taken over from the settings.
+const settingImported = "imported_session"
+
+// Adopt takes over the session of a user account that the settings name, once: mark says which one
+// it is, and one that was taken over before changes nothing, so that an account which was logged out
+// or logged in anew since stays as it is.
+func Adopt(tx *store.Tx, session []byte, mark string) error {
+	before, err := tx.Settings.Value(settingImported)
+	if err != nil || before == mark {
+		return err
+	}
+	i, err := tx.Identities.ByName("telegram", User)
+	if errors.Is(err, store.ErrNotFound) {
+		_, err = Add(tx, Request{Platform: "telegram", Kind: string(store.IdentityUser), Session: session})
+	} else if err == nil {
+		_, err = Import(tx, i.ID, session)
+	}
+	if err != nil {
+		return err
+	}
+	return tx.Settings.Set(settingImported, mark)
 }

@@ -108,6 +108,9 @@ func finish(tx *store.Tx, task store.Task) (scheduler.Outcome, error) {
 	if task.Sent == 0 && task.Total > 0 {
 		return end(tx, task, store.TaskFailed, store.Reason{Code: store.ReasonNobody, Detail: task.LastError.Detail})
 	}
+	if task.Failed+task.Skipped == 0 { // what went wrong on the way is over
+		task.LastError = store.Reason{}
+	}
 	return end(tx, task, store.TaskDone, task.LastError)
 }
 
