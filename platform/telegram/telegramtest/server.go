@@ -64,16 +64,21 @@ type Server struct {
 	mu       sync.Mutex
 	changed  chan struct{} // closed and replaced whenever something below changes
 	keys     map[[8]byte]crypto.AuthKey
-	logins   map[[8]byte]*account     // auth key to the account that it is logged in as
-	halfway  map[[8]byte]*account     // auth key to the account whose password it has to show yet
-	ended    map[[8]byte]*tgerr.Error // what is answered to keys whose session was ended
-	open     map[[8]byte]map[*session]struct{}
+	logins   map[[8]byte]*account              // auth key to the account that it is logged in as
+	halfway  map[[8]byte]*account              // auth key to the account whose password it has to show yet
+	ended    map[[8]byte]*tgerr.Error          // what is answered to keys whose session was ended
+	open     map[[8]byte]map[*session]struct{} // sessions that are connected, by auth key
+	accepted map[[8]byte]*account              // auth key to the account that has scanned its QR code
+	codes    map[string]code                   // login codes by phone number
 	accounts map[int64]*account
 	tokens   map[string]*account           // bots by token
 	names    map[string]named              // by handle
 	chats    map[int64]*chat               // channels and groups
 	memberOf map[string]map[*chat]struct{} // channels and groups by the handles of those inside
 	stranger *account                      // who speaks in Say
+
+	loginTokens map[string]*loginToken
+
 	uploads  map[uploadKey]*upload
 	media    map[int64]*storedMedia
 	lastID   int64 // of media and of albums
@@ -119,6 +124,8 @@ func NewServer(opts Options) *Server {
 		halfway:  map[[8]byte]*account{},
 		ended:    map[[8]byte]*tgerr.Error{},
 		open:     map[[8]byte]map[*session]struct{}{},
+		accepted: map[[8]byte]*account{},
+		codes:    map[string]code{},
 		accounts: map[int64]*account{},
 		tokens:   map[string]*account{},
 		names:    map[string]named{},
@@ -131,6 +138,8 @@ func NewServer(opts Options) *Server {
 		calls:    map[string]int{},
 		faults:   map[faultKey][]*fault{},
 		lastUser: firstUser - 1,
+
+		loginTokens: map[string]*loginToken{},
 	}
 	s.methods = methods()
 	s.net.conns = map[*conn]struct{}{}

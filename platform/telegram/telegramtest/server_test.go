@@ -32,6 +32,11 @@ func client(t *testing.T, srv *telegramtest.Server, appID int, stored []byte, us
 }
 
 func try(ctx context.Context, srv *telegramtest.Server, appID int, stored []byte, use func(context.Context, *telegram.Client) error) error {
+	return tryWith(ctx, srv, appID, stored, nil, use)
+}
+
+// tryWith is try for a client that also takes updates.
+func tryWith(ctx context.Context, srv *telegramtest.Server, appID int, stored []byte, updates telegram.UpdateHandler, use func(context.Context, *telegram.Client) error) error {
 	host, port, err := net.SplitHostPort(srv.Addr)
 	if err != nil {
 		return err
@@ -52,6 +57,7 @@ func try(ctx context.Context, srv *telegramtest.Server, appID int, stored []byte
 		DCList:         dcs.List{Options: []tg.DCOption{{ID: 2, IPAddress: host, Port: number}}},
 		PublicKeys:     []telegram.PublicKey{srv.PublicKey()},
 		SessionStorage: storage,
+		UpdateHandler:  updates,
 		OnDead: func(err error) {
 			if _, refused := tgerr.As(err); refused { // gotd would try for ever
 				cancel(err)

@@ -43,6 +43,7 @@ func (s *Server) ForgetKeys() {
 	clear(s.keys)
 	clear(s.logins)
 	clear(s.halfway)
+	clear(s.accepted)
 	clear(s.ended)
 }
 
