@@ -42,19 +42,19 @@ func translations() []translation {
 
 		// Of its chat.
 		{"no chat is named: %s", "", "чат не указан: напишите @имя, ссылку https://t.me/имя или числовой id"},
-		{"%s is an invitation, not an address: add the bot to the chat and give the chat's id, such as -1001234567890", "", "%s — приглашение, а не адрес: добавьте бота в чат и укажите id чата, например -1001234567890"},
+		{"an invitation is not an address for a bot: add the bot to the chat and give the chat's id, such as -1001234567890", "", "приглашение — не адрес для бота: добавьте бота в чат и укажите id чата, например -1001234567890"},
 		{"%s is not a chat: %s", "", "%s — не чат: напишите @имя, ссылку https://t.me/имя или числовой id"},
 		{"this login may not post in the chat: make it an administrator that may post messages", "", "этому входу нельзя публиковать в чате: сделайте его администратором с правом публиковать"},
 		{"this login may not post in %s: make it an administrator that may post messages", "", "этому входу нельзя публиковать в %s: сделайте его администратором с правом публиковать"},
-		{"this login does not know the chat: add the bot to it; a user has to write to the bot first", "", "этот вход не знает такого чата: добавьте в него бота; человек сначала должен написать боту сам"},
+		{"this login does not know the chat: join it or add the login to it; a user has to write to a bot first", "", "этот вход не знает такого чата: вступите в него или добавьте вход туда; боту человек сначала должен написать сам"},
 
 		// Of what Telegram answered.
 		{"Telegram asks this login to wait %s s", "", "Telegram просит этот вход подождать %s с"},
 		{"the chat is in slow mode: the next message may be sent in %s s", "", "в чате медленный режим: следующее сообщение можно через %s с"},
-		{"the chat does not exist or this login is not in it: check the address and add the bot to the chat", "", "такого чата нет или этого входа в нём нет: проверьте адрес и добавьте бота в чат"},
+		{"the chat does not exist or this login is not in it: check the address and join or add it", "", "такого чата нет или этого входа в нём нет: проверьте адрес и вступите в чат или добавьте вход туда"},
 		{"there is no chat with this name: check its spelling", "", "чата с таким именем нет: проверьте написание"},
 		{"the invitation link has expired", "", "ссылка-приглашение больше не действует"},
-		{"the user has blocked this bot", "", "человек заблокировал этого бота"},
+		{"the user has blocked this login", "", "человек заблокировал этот вход"},
 		{"the text is longer than %s characters: shorten it", "", "текст длиннее %s символов: сократите его"},
 		{"the text under media is longer than %s characters: shorten it", "", "текст под картинкой или файлом длиннее %s символов: сократите его"},
 		{"the text is empty", "", "текст пуст"},

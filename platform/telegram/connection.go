@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
+	"github.com/gotd/td/session"
 	"github.com/gotd/td/telegram"
 	"github.com/gotd/td/telegram/dcs"
 	"github.com/gotd/td/tg"
@@ -33,6 +34,8 @@ var (
 	errLoggedOut = errors.New("the session has ended")
 	// errNoApplication keeps everything from being connected.
 	errNoApplication = errors.New("TELEGRAM_API_ID and TELEGRAM_API_HASH are not set: get them from my.telegram.org")
+	// errNobody is the state of a user account that has no session.
+	errNobody = errors.New("the account is not logged in: log it in")
 )
 
 // errRemoved is the error for an identity that the store has no more.
@@ -50,15 +53,19 @@ type connection struct {
 	log      zerolog.Logger
 	cancel   context.CancelFunc
 	done     chan struct{} // closed when the goroutine has ended
-	renew    chan struct{} // asks for a new login
+	renew    chan error    // asks for a new login, and says why
 
-	renewed time.Time // the last time a dead login was replaced; of the goroutine alone
+	// Of the goroutine alone.
+	renewed time.Time   // the last time a dead login was replaced
+	session *sessionRow // of the present life
 
 	mu      sync.Mutex
 	changed chan struct{} // closed and replaced with every change below
 	status  Status
 	linked  bool            // the MTProto connection stands
+	leaving bool            // the login is being given up on purpose
 	api     *tg.Client      // set while logged in
+	self    *tg.User        // who it was logged in as last
 	final   *platform.Error // why it was given up
 }
 
@@ -69,7 +76,7 @@ func newConnection(n *Network, identityID uint64, cancel context.CancelFunc) *co
 		log:      n.cfg.Log.With().Str("platform", Platform).Uint64("identity", identityID).Logger(),
 		cancel:   cancel,
 		done:     make(chan struct{}),
-		renew:    make(chan struct{}, 1),
+		renew:    make(chan error, 1),
 		changed:  make(chan struct{}),
 		status:   Status{State: StateConnecting, Since: n.cfg.Now().UTC()},
 	}
@@ -91,7 +98,7 @@ func (c *connection) keep(ctx context.Context) {
 			c.giveUp(errRemoved(), false)
 			return
 		case e.Kind == platform.Login && c.renewable(e):
-			if err := c.dropSession(); err != nil {
+			if err := c.network.db.Update(c.session.drop); err != nil {
 				c.failed(fmt.Errorf("drop the dead session: %w", err))
 				break
 			}
@@ -133,27 +140,32 @@ func (c *connection) live(parent context.Context) error {
 	if cfg.AppID == 0 || cfg.AppHash == "" {
 		return mustLogIn(errNoApplication)
 	}
-	opts := telegram.Options{
-		SessionStorage:    sessionRow{db: c.network.db, identity: c.identity},
-		Middlewares:       []telegram.Middleware{telegram.MiddlewareFunc(leaveOnTime)},
-		OnConnectionState: c.link,
-		OnDead: func(err error) {
-			c.failed(err)
-			if misconfigured(sortError(err, false)) { // gotd would try for ever
-				end(err)
-			}
-		},
-		ReconnectionBackoff: func() backoff.BackOff {
-			b := backoff.NewExponentialBackOff()
-			b.InitialInterval, b.MaxInterval, b.MaxElapsedTime = shortestPause, longestPause, 0
-			return b
-		},
-		Device: telegram.DeviceConfig{DeviceModel: "Belfry", AppVersion: cfg.Version},
+	c.session = &sessionRow{db: c.network.db, identity: c.identity, dc: c.network.dc.number}
+	opts := c.network.options()
+	opts.SessionStorage = c.session
+	opts.OnConnectionState = c.link
+	opts.OnDead = func(err error) {
+		if e := sortError(err, false); e.Kind == platform.Login { // gotd would try for ever
+			end(err)
+			return
+		}
+		c.failed(err)
 	}
-	if d := c.network.dc; d.key != nil {
-		opts.DC = d.number
-		opts.DCList = dcs.List{Options: []tg.DCOption{{ID: d.number, IPAddress: d.host, Port: d.port, Static: true}}}
-		opts.PublicKeys = []telegram.PublicKey{{RSA: d.key}}
+	if identity.Kind == store.IdentityUser {
+		if _, err := c.session.LoadSession(ctx); errors.Is(err, session.ErrNotFound) {
+			return mustLogIn(errNobody)
+		}
+		opts.OnSelfError = func(_ context.Context, err error) error {
+			if sortError(err, false).Kind == platform.Login {
+				return err
+			}
+			return nil
+		}
+		if cfg.Seen != nil {
+			s := newSeen(c)
+			defer s.stop()
+			opts.UpdateHandler = s
+		}
 	}
 	client := telegram.NewClient(cfg.AppID, cfg.AppHash, opts)
 	err = client.Run(ctx, func(ctx context.Context) error {
@@ -164,13 +176,13 @@ func (c *connection) live(parent context.Context) error {
 		if err := c.remember(self); err != nil {
 			return err
 		}
-		c.loggedIn(client.API())
-		defer c.loggedIn(nil)
+		c.loggedIn(client.API(), self)
+		defer c.loggedIn(nil, nil)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-c.renew:
-			return mustLogIn(errLoggedOut)
+		case err := <-c.renew:
+			return err
 		}
 	})
 	c.link(telegram.ConnectionStateDisconnected)
@@ -180,20 +192,46 @@ func (c *connection) live(parent context.Context) error {
 	return err
 }
 
+// options is how a client is set up, whoever it logs in as.
+func (n *Network) options() telegram.Options {
+	opts := telegram.Options{
+		Middlewares: []telegram.Middleware{telegram.MiddlewareFunc(leaveOnTime)},
+		ReconnectionBackoff: func() backoff.BackOff {
+			b := backoff.NewExponentialBackOff()
+			b.InitialInterval, b.MaxInterval, b.MaxElapsedTime = shortestPause, longestPause, 0
+			return b
+		},
+		Device: telegram.DeviceConfig{DeviceModel: "Belfry", AppVersion: n.cfg.Version},
+	}
+	if d := n.dc; d.key != nil {
+		opts.DC = d.number
+		opts.DCList = dcs.List{Options: []tg.DCOption{{ID: d.number, IPAddress: d.host, Port: d.port, Static: true}}}
+		opts.PublicKeys = []telegram.PublicKey{{RSA: d.key}}
+	}
+	return opts
+}
+
 // logIn returns the account that the session belongs to, logging the bot in if it belongs to none.
 func (c *connection) logIn(ctx context.Context, client *telegram.Client, identity store.Identity) (*tg.User, error) {
+	if identity.Kind == store.IdentityUser {
+		self, err := client.Self(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("ask whose session it is: %w", err)
+		}
+		if identity.NetworkID != 0 && identity.NetworkID != self.ID {
+			return nil, mustLogIn(errors.New("the session is that of another Telegram account than this login has been: add a new login for it"))
+		}
+		return self, nil
+	}
 	status, err := client.Auth().Status(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("ask whether the session is logged in: %w", err)
 	}
 	if status.Authorized {
-		if id, ok := tokenID(identity.Secret); ok && identity.Kind == store.IdentityBot && id != status.User.ID {
+		if id, ok := tokenID(identity.Secret); ok && id != status.User.ID {
 			return nil, mustLogIn(errLoggedOut) // the token is another bot's now
 		}
 		return status.User, nil
-	}
-	if identity.Kind != store.IdentityBot {
-		return nil, mustLogIn(errors.New("the account is not logged in"))
 	}
 	authorization, err := client.Auth().Bot(ctx, identity.Secret)
 	if err != nil {

@@ -68,7 +68,8 @@ func kind(rpc *tgerr.Error) (platform.Kind, platform.Scope, string) {
 		"CHAT_WRITE_FORBIDDEN", "CHAT_ADMIN_REQUIRED", "CHAT_RESTRICTED", "CHAT_GUEST_SEND_FORBIDDEN",
 		"CHAT_FORBIDDEN", "TOPIC_CLOSED", "TOPIC_DELETED", "USER_IS_BLOCKED", "YOU_BLOCKED_USER",
 		"INPUT_USER_DEACTIVATED", "USER_ID_INVALID", "USER_IS_BOT", "PRIVACY_PREMIUM_REQUIRED",
-		"ALLOW_PAYMENT_REQUIRED", "USERNAME_NOT_OCCUPIED", "USERNAME_INVALID", "INVITE_HASH_EXPIRED":
+		"ALLOW_PAYMENT_REQUIRED", "USERNAME_NOT_OCCUPIED", "USERNAME_INVALID", "INVITE_HASH_EXPIRED",
+		"INVITE_HASH_INVALID", "INVITE_HASH_EMPTY", "USER_NOT_PARTICIPANT":
 		return platform.Refused, platform.ScopeChat, ""
 
 	case "MESSAGE_TOO_LONG", "MEDIA_CAPTION_TOO_LONG", "MESSAGE_EMPTY", "ENTITY_BOUNDS_INVALID",
@@ -117,15 +118,17 @@ func words(rpc *tgerr.Error) string {
 	case "SLOWMODE_WAIT":
 		return fmt.Sprintf("the chat is in slow mode: the next message may be sent in %d s", rpc.Argument)
 	case "CHANNEL_PRIVATE", "CHANNEL_INVALID", "PEER_ID_INVALID", "CHAT_ID_INVALID":
-		return "the chat does not exist or this login is not in it: check the address and add the bot to the chat"
+		return "the chat does not exist or this login is not in it: check the address and join or add it"
 	case "CHAT_WRITE_FORBIDDEN", "CHAT_ADMIN_REQUIRED":
 		return "this login may not post in the chat: make it an administrator that may post messages"
 	case "USERNAME_NOT_OCCUPIED", "USERNAME_INVALID":
 		return "there is no chat with this name: check its spelling"
-	case "INVITE_HASH_EXPIRED":
+	case "INVITE_HASH_EXPIRED", "INVITE_HASH_INVALID":
 		return "the invitation link has expired"
 	case "USER_IS_BLOCKED":
-		return "the user has blocked this bot"
+		return "the user has blocked this login"
+	case "YOU_BLOCKED_USER":
+		return "this login has blocked the user: unblock them first"
 	case "MESSAGE_TOO_LONG":
 		return fmt.Sprintf("the text is longer than %d characters: shorten it", textLimit)
 	case "MEDIA_CAPTION_TOO_LONG":
@@ -142,7 +145,8 @@ func words(rpc *tgerr.Error) string {
 		return "the bot token is not valid: get the present one from @BotFather"
 	case "API_ID_INVALID", "CONNECTION_API_ID_INVALID", "API_ID_PUBLISHED_FLOOD":
 		return "TELEGRAM_API_ID and TELEGRAM_API_HASH are not accepted: take both from my.telegram.org"
-	case "AUTH_KEY_UNREGISTERED", "AUTH_KEY_DUPLICATED", "SESSION_REVOKED", "SESSION_EXPIRED":
+	case "AUTH_KEY_UNREGISTERED", "AUTH_KEY_INVALID", "AUTH_KEY_PERM_EMPTY", "AUTH_KEY_DUPLICATED",
+		"SESSION_REVOKED", "SESSION_EXPIRED", "SESSION_PASSWORD_NEEDED":
 		return "Telegram has ended the session: log in again"
 	case "USER_DEACTIVATED", "USER_DEACTIVATED_BAN":
 		return "Telegram has deactivated the account"

@@ -120,9 +120,11 @@ func (n *Network) draft(p platform.Post) (draft, platform.Measure, error) {
 	if err := checkMedia(p.Media); err != nil {
 		return draft{}, measure, err
 	}
-	to, err := parseTarget(p.Target)
-	if err != nil {
-		return draft{}, measure, &platform.Error{Kind: platform.Refused, Scope: platform.ScopeChat, Field: "target", Err: err}
+	var to target
+	if p.Target != "" {
+		if to, err = parseTarget(p.Target); err != nil {
+			return draft{}, measure, refusedChat(err)
+		}
 	}
 	return draft{Post: p, target: to, styled: text}, measure, nil
 }
@@ -132,7 +134,7 @@ func refusedContent(field string, err error) *platform.Error {
 }
 
 // Check says, without asking Telegram, what Telegram would refuse of a post: markup, length,
-// media, the notation of the chat. The error is a [*platform.Error] whose words name the cure. The
+// media, the notation of the chat if one is named. The error is a [*platform.Error] whose words name the cure. The
 // measure is good also if the text is too long.
 func (n *Network) Check(p platform.Post) (platform.Measure, error) {
 	d, measure, err := n.draft(p)

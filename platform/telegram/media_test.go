@@ -127,7 +127,7 @@ func TestAlbumIsOneGroupWithTheTextAtItsFirstItem(t *testing.T) {
 	if m[0].Text != "three" || len(m[0].Entities) != 1 || m[1].Text != "" {
 		t.Errorf("texts %q and %q", m[0].Text, m[1].Text)
 	}
-	if receipt.Link != "https://t.me/bells_daily/1" {
+	if receipt.Link != "https://t.me/bells_daily/2" {
 		t.Errorf("link %q", receipt.Link)
 	}
 }
@@ -141,7 +141,7 @@ func TestAlbumThatIsNeverAnsweredIsSafeToRepeat(t *testing.T) {
 	if _, err := r.publish(p); err != nil && platform.AsError(err).Kind != platform.Unknown {
 		t.Fatal(err)
 	}
-	if got := r.mustPublish(p); len(got.MessageIDs) != 2 || got.MessageIDs[1] != 2 {
+	if got := r.mustPublish(p); len(got.MessageIDs) != 2 || got.MessageIDs[1] != 3 {
 		t.Errorf("receipt %+v", got)
 	}
 	if n := len(r.messages()); n != 2 {
@@ -291,7 +291,7 @@ func TestCheckRefusesWhatTelegramWould(t *testing.T) {
 			t.Errorf("%s: got %v (%+v), want %s refused", test.name, err, e, test.field)
 		}
 	}
-	for _, target := range []string{"", "@", "a b", "https://example.com/name", "t.me/joinchat/abc", "0"} {
+	for _, target := range []string{"@", "a b", "https://example.com/name", "t.me/+", "0"} {
 		_, err := r.network.Check(platform.Post{Text: "x", Target: target})
 		if e := platform.AsError(err); err == nil || e.Kind != platform.Refused || e.Field != "target" {
 			t.Errorf("target %q: %v", target, err)

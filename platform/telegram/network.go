@@ -1,4 +1,4 @@
-// Package telegram publishes posts on Telegram as bots, over MTProto.
+// Package telegram publishes posts on Telegram as bots and as user accounts, over MTProto.
 //
 // A [Network] keeps every Telegram identity of the store connected and logged in, remembers the
 // chats that it has met, and turns what Telegram answers into the kinds of error of package
@@ -57,6 +57,11 @@ type Config struct {
 	// Version is what Telegram shows as the version of the program in its list of sessions.
 	Version string
 
+	// Seen is told how many messages of others have come to the chats of a user account, while it
+	// was connected, since it was told last: at most every 10 s, and when the connection ends. nil
+	// means that nobody counts. It is called from one goroutine at a time for each identity.
+	Seen func(identityID uint64, counts map[platform.ChatRef]int)
+
 	Now func() time.Time // the clock; nil means time.Now
 	Log zerolog.Logger
 }
@@ -106,10 +111,16 @@ type Network struct {
 	web  *http.Client
 	root *os.Root // nil without a media folder
 
+	seenPause time.Duration  // between two reports of what was seen
+	running   sync.WaitGroup // the logins
+
 	mu          sync.Mutex
 	run         context.Context // nil unless Run is running
 	wanted      []uint64        // connections asked for before Run
 	connections map[uint64]*connection
+	logins      map[uint64]*login
+	listings    map[uint64]*listing
+	invites     map[invite]platform.ChatRef
 }
 
 // New returns a network that works once [Network.Run] runs; [Network.Check] works at once. It
@@ -123,7 +134,11 @@ func New(db *store.DB, cfg Config) (*Network, error) {
 		cfg.Now = time.Now
 	}
 	cfg.Patience = cmp.Or(cfg.Patience, 5*time.Second)
-	n := &Network{db: db, cfg: cfg, dc: where, web: webClient(), connections: map[uint64]*connection{}}
+	n := &Network{
+		db: db, cfg: cfg, dc: where, web: webClient(), seenPause: 10 * time.Second,
+		connections: map[uint64]*connection{}, logins: map[uint64]*login{},
+		listings: map[uint64]*listing{}, invites: map[invite]platform.ChatRef{},
+	}
 	if cfg.MediaDir != "" {
 		if n.root, err = os.OpenRoot(cfg.MediaDir); err != nil {
 			return nil, fmt.Errorf("open the media folder: %w", err)
@@ -133,8 +148,8 @@ func New(db *store.DB, cfg Config) (*Network, error) {
 }
 
 // Run keeps every Telegram identity of the store connected until ctx ends, and returns when all
-// are disconnected. Identities that wait for a person to log them in are left alone until
-// [Network.Connect] names them.
+// are disconnected and the logins under way are ended. Identities that wait for a person to log
+// them in are left alone until [Network.Connect] names them.
 func (n *Network) Run(ctx context.Context) error {
 	var ids []uint64
 	err := n.db.View(func(tx *store.Tx) error {
@@ -169,6 +184,7 @@ func (n *Network) Run(ctx context.Context) error {
 	open := n.connections
 	n.connections = map[uint64]*connection{}
 	n.mu.Unlock()
+	n.running.Wait()
 	for _, c := range open {
 		<-c.done
 	}
@@ -198,6 +214,18 @@ func (n *Network) Connect(identityID uint64) {
 		}
 		c.keep(ctx)
 	}()
+}
+
+// disconnect ends the connection of an identity and waits for its end.
+func (n *Network) disconnect(identityID uint64) {
+	n.mu.Lock()
+	c := n.connections[identityID]
+	delete(n.connections, identityID)
+	n.mu.Unlock()
+	if c != nil {
+		c.cancel()
+		<-c.done
+	}
 }
 
 // State says whether an identity is connected.

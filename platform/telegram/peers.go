@@ -15,145 +15,85 @@ import (
 // A chat that it has met is taken for granted without asking Telegram. The error is a
 // [*platform.Error]: Refused if the chat is wrong, Transient if Telegram could not be asked.
 func (n *Network) Reach(ctx context.Context, identityID uint64, name string) error {
+	p, err := n.find(ctx, identityID, name)
+	if err != nil || !p.fresh {
+		return err
+	}
+	if !p.writable {
+		return refusedChat(fmt.Errorf("this login may not post in %q: make it an administrator that may post messages", p.Title))
+	}
+	return n.storePlace(p)
+}
+
+// Resolve finds the chat that a target names, without asking Telegram if the identity has met it:
+// then fresh is false, and that it may write there is taken for granted.
+func (n *Network) Resolve(ctx context.Context, identityID uint64, name string) (chat platform.Chat, fresh bool, err error) {
+	p, err := n.find(ctx, identityID, name)
+	if err == nil && p.fresh {
+		err = n.storePlace(p)
+	}
+	if err != nil {
+		return platform.Chat{}, false, err
+	}
+	return p.chat(), p.fresh, nil
+}
+
+// find finds a place and does not store it.
+func (n *Network) find(ctx context.Context, identityID uint64, name string) (place, error) {
 	t, err := parseTarget(name)
 	if err != nil {
-		return &platform.Error{Kind: platform.Refused, Scope: platform.ScopeChat, Field: "target", Err: err}
+		return place{}, refusedChat(err)
 	}
-	if _, err := n.storedPeer(identityID, t); err == nil {
-		return nil
-	} else if !errors.Is(err, store.ErrNotFound) {
-		return notStored(err)
+	p, err := n.met(identityID, t)
+	if err == nil {
+		return p, nil
+	}
+	if !errors.Is(err, store.ErrNotFound) {
+		return p, storeFailed("look up the chat in the store", err)
 	}
 	api, c, err := n.api(ctx, identityID)
 	if err != nil {
-		return err
+		return place{}, err
 	}
-	peer, writable, err := ask(ctx, api, t)
+	if p, err = n.ask(ctx, c, api, t); err != nil {
+		return place{}, c.sorted(api, err, false)
+	}
+	return p, nil
+}
+
+// place returns the place that a target names: the stored one, or what Telegram says, which is then
+// stored.
+func (n *Network) place(ctx context.Context, c *connection, api *tg.Client, t target) (place, error) {
+	p, err := n.met(c.identity, t)
+	if err == nil {
+		return p, nil
+	}
+	if !errors.Is(err, store.ErrNotFound) {
+		return p, storeFailed("look up the chat in the store", err)
+	}
+	if p, err = n.ask(ctx, c, api, t); err != nil {
+		return p, err
+	}
+	return p, n.storePlace(p)
+}
+
+func (n *Network) storePlace(p place) error {
+	if p.self {
+		return nil
+	}
+	err := n.db.Update(func(tx *store.Tx) error { return putPeer(tx, p.Peer) })
 	if err != nil {
-		return c.sorted(api, err, false)
-	}
-	if !writable {
-		return &platform.Error{Kind: platform.Refused, Scope: platform.ScopeChat, Field: "target",
-			Err: fmt.Errorf("this login may not post in %q: make it an administrator that may post messages", peer.Title)}
-	}
-	peer.IdentityID = identityID
-	if err := n.storePeer(peer); err != nil {
-		return notStored(err)
+		return storeFailed("store the chat", err)
 	}
 	return nil
 }
 
-// peer returns the peer that a target names: the stored one, or what Telegram says, which is then
-// stored.
-func (n *Network) peer(ctx context.Context, api *tg.Client, identityID uint64, t target) (store.Peer, error) {
-	peer, err := n.storedPeer(identityID, t)
-	if err == nil {
-		return peer, nil
-	}
-	if !errors.Is(err, store.ErrNotFound) {
-		return peer, notStored(err)
-	}
-	if peer, _, err = ask(ctx, api, t); err != nil {
-		return peer, err
-	}
-	peer.IdentityID = identityID
-	if err := n.storePeer(peer); err != nil {
-		return peer, notStored(err)
-	}
-	return peer, nil
+func storeFailed(doing string, err error) *platform.Error {
+	return &platform.Error{Kind: platform.Transient, Scope: platform.ScopeIdentity, Err: fmt.Errorf("%s: %w", doing, err)}
 }
 
-func notStored(err error) *platform.Error {
-	return &platform.Error{Kind: platform.Transient, Scope: platform.ScopeIdentity,
-		Err: fmt.Errorf("look up the chat in the store: %w", err)}
-}
-
-// ask resolves a target at Telegram. writable is false if it is certain that the identity may not
-// post there.
-func ask(ctx context.Context, api *tg.Client, t target) (peer store.Peer, writable bool, err error) {
-	var chats []tg.ChatClass
-	var users []tg.UserClass
-	typ, id := t.typ, t.id
-	switch {
-	case t.username != "":
-		r, err := api.ContactsResolveUsername(ctx, &tg.ContactsResolveUsernameRequest{Username: t.username})
-		if err != nil {
-			return peer, false, fmt.Errorf("resolve @%s: %w", t.username, err)
-		}
-		chats, users = r.Chats, r.Users
-		switch p := r.Peer.(type) {
-		case *tg.PeerChannel:
-			typ, id = store.PeerChannel, p.ChannelID
-		case *tg.PeerUser:
-			typ, id = store.PeerUser, p.UserID
-		}
-	case typ == store.PeerChannel:
-		// A bot may name a channel that it is in without an access hash, and is told the hash.
-		r, err := api.ChannelsGetChannels(ctx, []tg.InputChannelClass{&tg.InputChannel{ChannelID: id}})
-		if err != nil {
-			return peer, false, fmt.Errorf("look up channel %d: %w", id, err)
-		}
-		chats = r.GetChats()
-	case typ == store.PeerChat:
-		r, err := api.MessagesGetChats(ctx, []int64{id})
-		if err != nil {
-			return peer, false, fmt.Errorf("look up group %d: %w", id, err)
-		}
-		chats = r.GetChats()
-	case typ == store.PeerUser:
-		users, err = api.UsersGetUsers(ctx, []tg.InputUserClass{&tg.InputUser{UserID: id}})
-		if err != nil {
-			return peer, false, fmt.Errorf("look up user %d: %w", id, err)
-		}
-	}
-	for _, c := range chats {
-		if peer, writable, ok := describeChat(c); ok && peer.Type == typ && peer.PeerID == id {
-			return peer, writable, nil
-		}
-	}
-	for _, u := range users {
-		if u, ok := u.(*tg.User); ok && typ == store.PeerUser && u.ID == id {
-			return store.Peer{Type: typ, PeerID: id, AccessHash: u.AccessHash, Username: u.Username,
-				Title: u.FirstName}, true, nil
-		}
-	}
-	return peer, false, &platform.Error{Kind: platform.Refused, Scope: platform.ScopeChat, Field: "target",
-		Err: errors.New("this login does not know the chat: add the bot to it; a user has to write to the bot first")}
-}
-
-func describeChat(c tg.ChatClass) (peer store.Peer, writable, ok bool) {
-	switch c := c.(type) {
-	case *tg.Channel:
-		writable := !c.Broadcast || c.Min || c.Creator || c.AdminRights.PostMessages
-		return store.Peer{Type: store.PeerChannel, PeerID: c.ID, AccessHash: c.AccessHash,
-			Username: channelName(c), Title: c.Title}, writable, true
-	case *tg.Chat:
-		return store.Peer{Type: store.PeerChat, PeerID: c.ID, Title: c.Title}, true, true
-	}
-	return store.Peer{}, false, false
-}
-
-// channelName is a channel's user name; one with several has them in a list.
-func channelName(c *tg.Channel) string {
-	if c.Username != "" {
-		return c.Username
-	}
-	for _, u := range c.Usernames {
-		if u.Active {
-			return u.Username
-		}
-	}
-	return ""
-}
-
-func inputPeer(p store.Peer) tg.InputPeerClass {
-	switch p.Type {
-	case store.PeerUser:
-		return &tg.InputPeerUser{UserID: p.PeerID, AccessHash: p.AccessHash}
-	case store.PeerChat:
-		return &tg.InputPeerChat{ChatID: p.PeerID}
-	}
-	return &tg.InputPeerChannel{ChannelID: p.PeerID, AccessHash: p.AccessHash}
+func refusedChat(err error) *platform.Error {
+	return &platform.Error{Kind: platform.Refused, Scope: platform.ScopeChat, Field: "target", Err: err}
 }
 
 // api returns a connection that is ready for calls.
@@ -179,6 +119,9 @@ func (n *Network) absent(identityID uint64) error {
 	case err != nil:
 		return notConnected(err.Error())
 	case identity.State == store.IdentityLogin:
+		if identity.Reason.Detail == "" {
+			return mustLogIn(errNobody)
+		}
 		return mustLogIn(errors.New("the login has ended: " + identity.Reason.Detail))
 	case identity.State == store.IdentityStopped:
 		return &platform.Error{Kind: platform.Stopped, Scope: platform.ScopeIdentity,
@@ -191,7 +134,7 @@ func (n *Network) absent(identityID uint64) error {
 func (c *connection) sorted(api *tg.Client, err error, sent bool) *platform.Error {
 	e := sortError(err, sent)
 	if e.Kind == platform.Login {
-		c.loggedOut(api)
+		c.loggedOut(api, e)
 	}
 	return e
 }

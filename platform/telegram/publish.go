@@ -37,6 +37,9 @@ func (p publisher) publish(ctx context.Context, post platform.Post) (platform.Re
 	if post.Key == 0 {
 		return platform.Receipt{}, refusedContent("key", errors.New("a post needs a key before it is sent"))
 	}
+	if _, err := parseTarget(post.Target); err != nil {
+		return platform.Receipt{}, refusedChat(err)
+	}
 	d, _, err := p.network.draft(post)
 	if err != nil {
 		return platform.Receipt{}, err
@@ -59,7 +62,7 @@ func (p publisher) publish(ctx context.Context, post platform.Post) (platform.Re
 			}
 			return platform.Receipt{}, failed.err
 		}
-		if err := p.apply(ctx, c, failed); err != nil {
+		if err := p.apply(ctx, d, c, failed); err != nil {
 			return platform.Receipt{}, err
 		}
 	}
@@ -72,7 +75,7 @@ const (
 	none         cure = iota
 	resolveAgain      // the stored peer is not accepted any more
 	uploadAgain       // Telegram has lost the file
-	logInAgain        // the bot's session has ended
+	logInAgain        // the session has ended, which a bot's login survives
 	sendAgain         // the connection broke; the random ids make the repetition safe
 )
 
@@ -92,12 +95,10 @@ type failure struct {
 }
 
 // apply does what has to be done before the next attempt.
-func (p publisher) apply(ctx context.Context, c cure, f *failure) error {
+func (p publisher) apply(ctx context.Context, d draft, c cure, f *failure) error {
 	switch c {
 	case resolveAgain:
-		if err := p.network.forgetPeer(f.peer); err != nil {
-			return notStored(err)
-		}
+		return p.resolveAgain(ctx, d.target, f)
 	case sendAgain: // gotd may not have noticed the break yet
 		timer := time.NewTimer(shortestPause)
 		defer timer.Stop()
@@ -105,6 +106,32 @@ func (p publisher) apply(ctx context.Context, c cure, f *failure) error {
 		case <-ctx.Done():
 		case <-timer.C:
 		}
+	}
+	return nil
+}
+
+// resolveAgain sees to it that a chat that is not accepted under its stored access hash is looked
+// for again. A user account finds one that was named by its id in its list of chats only; if that
+// has nothing new to say, the chat stays refused.
+func (p publisher) resolveAgain(ctx context.Context, t target, f *failure) error {
+	api, c, err := p.network.api(ctx, p.identity)
+	if err != nil {
+		return err
+	}
+	if t.username == "" && c.isUser() {
+		if f.peer.Type == store.PeerChat {
+			return f.err
+		}
+		if err := p.network.learnChats(ctx, c, api); err != nil {
+			return c.sorted(api, err, false)
+		}
+		if now, err := p.network.met(p.identity, t); err != nil || now.AccessHash == f.peer.AccessHash {
+			return f.err
+		}
+		return nil
+	}
+	if err := p.network.forgetPeer(f.peer); err != nil {
+		return storeFailed("forget the chat", err)
 	}
 	return nil
 }
@@ -118,21 +145,21 @@ func (p publisher) attempt(ctx context.Context, d draft) (platform.Receipt, *fai
 	o := outgoing{network: p.network, api: api, draft: d}
 	var updates tg.UpdatesClass
 	var sent bool
-	if o.peer, err = p.network.peer(ctx, api, p.identity, d.target); err == nil {
+	if o.place, err = p.network.place(ctx, c, api, d.target); err == nil {
 		updates, sent, err = o.send(ctx)
 	}
 	if err != nil {
 		e := c.sorted(api, err, sent)
-		return platform.Receipt{}, &failure{err: e, cure: prescribe(err, e, o.peer), peer: o.peer}
+		return platform.Receipt{}, &failure{err: e, cure: prescribe(err, e, o.place), peer: o.Peer}
 	}
-	return receipt(updates, o.peer, o.randomIDs()), nil
+	return receipt(updates, o.Peer, o.randomIDs()), nil
 }
 
 // prescribe finds the cure for a failed call.
-func prescribe(err error, e *platform.Error, peer store.Peer) cure {
+func prescribe(err error, e *platform.Error, at place) cure {
 	switch e.Code {
 	case "CHANNEL_INVALID", "PEER_ID_INVALID", "CHANNEL_PRIVATE":
-		if peer.ID != 0 { // it came from the store
+		if at.PeerID != 0 && !at.fresh && !at.self { // it came from the store
 			return resolveAgain
 		}
 	case "FILE_REFERENCE_EXPIRED", "FILE_REFERENCE_INVALID", "FILE_REFERENCE_EMPTY", "FILE_PART_MISSING",
@@ -152,7 +179,7 @@ func prescribe(err error, e *platform.Error, peer store.Peer) cure {
 type outgoing struct {
 	network *Network
 	api     *tg.Client
-	peer    store.Peer
+	place
 	draft
 }
 
@@ -171,7 +198,7 @@ func (o *outgoing) send(ctx context.Context) (u tg.UpdatesClass, sent bool, err 
 	switch len(o.Media) {
 	case 0:
 		u, err = o.api.MessagesSendMessage(ctx, &tg.MessagesSendMessageRequest{
-			Peer: inputPeer(o.peer), Message: o.text, Entities: o.entities, RandomID: ids[0],
+			Peer: o.input(), Message: o.text, Entities: o.entities, RandomID: ids[0],
 			Silent: o.Silent, NoWebpage: o.NoLinkPreview,
 		})
 		return u, true, wrap("send the message", err)
@@ -181,7 +208,7 @@ func (o *outgoing) send(ctx context.Context) (u tg.UpdatesClass, sent bool, err 
 			return nil, false, err
 		}
 		u, err = o.api.MessagesSendMedia(ctx, &tg.MessagesSendMediaRequest{
-			Peer: inputPeer(o.peer), Media: media, Message: o.text, Entities: o.entities, RandomID: ids[0],
+			Peer: o.input(), Media: media, Message: o.text, Entities: o.entities, RandomID: ids[0],
 			Silent: o.Silent,
 		})
 		return u, true, wrap("send the media", err)
@@ -196,7 +223,7 @@ func (o *outgoing) send(ctx context.Context) (u tg.UpdatesClass, sent bool, err 
 	}
 	album[0].Message, album[0].Entities = o.text, o.entities // the text of an album is its first item's
 	u, err = o.api.MessagesSendMultiMedia(ctx, &tg.MessagesSendMultiMediaRequest{
-		Peer: inputPeer(o.peer), MultiMedia: album, Silent: o.Silent,
+		Peer: o.input(), MultiMedia: album, Silent: o.Silent,
 	})
 	return u, true, wrap("send the album", err)
 }
@@ -242,7 +269,7 @@ func (o *outgoing) store(ctx context.Context, i int) (tg.InputMediaClass, error)
 	if err != nil {
 		return nil, err
 	}
-	stored, err := o.api.MessagesUploadMedia(ctx, &tg.MessagesUploadMediaRequest{Peer: inputPeer(o.peer), Media: media})
+	stored, err := o.api.MessagesUploadMedia(ctx, &tg.MessagesUploadMediaRequest{Peer: o.input(), Media: media})
 	if err != nil {
 		return nil, o.blame(i, fmt.Errorf("store: %w", err))
 	}

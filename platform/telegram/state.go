@@ -2,6 +2,7 @@ package telegram
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -20,10 +21,13 @@ func (c *connection) link(state telegram.ConnectionState) {
 	c.settle()
 }
 
-func (c *connection) loggedIn(api *tg.Client) {
+func (c *connection) loggedIn(api *tg.Client, self *tg.User) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.api = api
+	if self != nil {
+		c.self = self
+	}
 	select {
 	case <-c.renew: // of the life before
 	default:
@@ -66,14 +70,21 @@ func (c *connection) failed(err error) {
 }
 
 // giveUp ends the attempts; with record, the store says that a person has to log the identity in.
+// This is where the owner is told, once: an identity in that state is not connected again.
 func (c *connection) giveUp(e *platform.Error, record bool) {
 	words := plainly(e)
-	if record {
-		if err := c.setState(store.IdentityLogin, store.Reason{Code: store.ReasonLogin, Detail: words}); err != nil {
+	c.mu.Lock()
+	leaving := c.leaving
+	c.mu.Unlock()
+	if record && !leaving {
+		if err := c.endLogin(store.Reason{Code: store.ReasonLogin, Detail: words}, errors.Is(e, errNobody)); err != nil {
 			c.log.Error().Err(err).Msg("could not store that the login has ended")
 		}
+		c.network.forgetDone(c.identity)
 	}
-	c.log.Error().Str("code", e.Code).Str("error", words).Msg("gave up connecting to Telegram")
+	if !leaving && !errors.Is(e, errNobody) {
+		c.log.Error().Str("code", e.Code).Str("error", words).Msg("gave up connecting to Telegram")
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.final = e
@@ -116,8 +127,9 @@ func (c *connection) ready(ctx context.Context) (*tg.Client, error) {
 	}
 }
 
-// loggedOut is told by a call that api's login is gone. It asks for a new one, once.
-func (c *connection) loggedOut(api *tg.Client) {
+// loggedOut is told by a call that api's login is gone, and how Telegram said so. It asks for a new
+// one, once.
+func (c *connection) loggedOut(api *tg.Client, e *platform.Error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.api != api {
@@ -126,7 +138,8 @@ func (c *connection) loggedOut(api *tg.Client) {
 	c.api = nil
 	c.settle()
 	select {
-	case c.renew <- struct{}{}:
+	case c.renew <- &platform.Error{Kind: platform.Login, Scope: platform.ScopeIdentity, Code: e.Code,
+		Err: worded{e.Err.Error(), errors.Join(errLoggedOut, e.Err)}}:
 	default:
 	}
 }

@@ -11,23 +11,34 @@ import (
 	"belfry/store"
 )
 
-// target is a chat as a person names it: by user name, or by type and id.
+// target is a chat as a person names it: by user name, by type and id, by an invitation, or as the
+// account itself.
 type target struct {
 	username string
 	typ      store.PeerType
 	id       int64
+	plain    bool   // the id had no mark of a type: it is a user's, or was meant to be a chat's
+	invite   string // the hash of an invitation
+	self     bool
 }
+
+// saved is the target that stands for what an account keeps as its saved messages.
+const saved = "me"
 
 // channelMark is what the Bot API puts before the id of a channel: -100 and the id.
 const channelMark = -1_000_000_000_000
 
 // parseTarget reads the notations that people use: @name, name, t.me/name, https://t.me/name/12,
-// https://t.me/c/123/45, -100123 (channel or supergroup), -123 (basic group) and 123 (user).
+// https://t.me/c/123/45, t.me/+hash, -100123 (channel or supergroup), -123 (basic group), 123
+// (user; of user accounts also any chat that they know by this id) and me (the account itself).
 func parseTarget(s string) (target, error) {
 	const cure = "write @name, https://t.me/name or an id such as -1001234567890"
 	s = strings.TrimSpace(s)
-	if s == "" {
+	switch s {
+	case "":
 		return target{}, errors.New("no chat is named: " + cure)
+	case saved:
+		return target{self: true}, nil
 	}
 	if id, err := strconv.ParseInt(s, 10, 64); err == nil {
 		switch {
@@ -36,7 +47,7 @@ func parseTarget(s string) (target, error) {
 		case id < 0:
 			return target{typ: store.PeerChat, id: -id}, nil
 		case id > 0:
-			return target{typ: store.PeerUser, id: id}, nil
+			return target{typ: store.PeerUser, id: id, plain: true}, nil
 		}
 	}
 	name := strings.TrimPrefix(s, "@")
@@ -47,8 +58,10 @@ func parseTarget(s string) (target, error) {
 			if id, err := strconv.ParseInt(parts[1], 10, 64); err == nil && id > 0 {
 				return target{typ: store.PeerChannel, id: id}, nil
 			}
-		case parts[0] == "joinchat", strings.HasPrefix(parts[0], "+"):
-			return target{}, fmt.Errorf("%q is an invitation, not an address: add the bot to the chat and give the chat's id, such as -1001234567890", s)
+		case parts[0] == "joinchat" && len(parts) > 1:
+			return target{invite: parts[1]}, nil
+		case len(parts[0]) > 1 && parts[0][0] == '+':
+			return target{invite: parts[0][1:]}, nil
 		case parts[0] == "s" && len(parts) > 1:
 			name = parts[1]
 		default:

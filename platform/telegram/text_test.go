@@ -66,13 +66,13 @@ func TestReceiptNamesTheMessageAndItsAddress(t *testing.T) {
 	t.Parallel()
 	r := newRoom(t)
 	public := r.mustPublish(platform.Post{Key: 1, Text: "public"})
-	if public.Link != "https://t.me/bells_daily/1" || len(public.MessageIDs) != 1 || public.MessageIDs[0] != 1 {
+	if public.Link != "https://t.me/bells_daily/2" || len(public.MessageIDs) != 1 || public.MessageIDs[0] != 2 {
 		t.Errorf("public channel: %+v", public)
 	}
 	closed := r.srv.AddChannel(telegramtest.Channel{Title: "Closed", ID: 1234567890}, "bell_bot")
 	for key, target := range []string{"-1001234567890", "https://t.me/c/1234567890/7", "t.me/c/1234567890"} {
 		got := r.mustPublish(platform.Post{Key: int64(key + 10), Text: "private", Target: target})
-		if want := fmt.Sprintf("https://t.me/c/%d/%d", closed.ID, key+1); got.Link != want {
+		if want := fmt.Sprintf("https://t.me/c/%d/%d", closed.ID, key+2); got.Link != want {
 			t.Errorf("%s: link %q, want %q", target, got.Link, want)
 		}
 	}
