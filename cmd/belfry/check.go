@@ -16,6 +16,8 @@ type checkCommand struct {
 	fileSetting
 	File string `arg:"" optional:"" type:"path" help:"The file; by default the service's."`
 	JSON bool   `name:"json" help:"Print JSON."`
+
+	Repair bool `help:"Set damaged rows aside inside the file and build its indexes anew, while the service is stopped."`
 }
 
 // Run verifies a file and fails if anything is wrong with it.
@@ -23,6 +25,9 @@ func (c *checkCommand) Run(ctx context.Context, o output) error {
 	path := c.DB
 	if c.File != "" {
 		path = c.File
+	}
+	if c.Repair {
+		return repair(path, o)
 	}
 	problems, err := c.verify(ctx, path)
 	if err != nil {
@@ -41,7 +46,7 @@ func (c *checkCommand) Run(ctx context.Context, o output) error {
 		}
 	}
 	if len(problems) > 0 {
-		return fmt.Errorf("%s: %d problems: restore a backup, or keep the file and ask for help", path, len(problems))
+		return fmt.Errorf("%s: %d problems: restore a backup, or go on without the damaged rows: belfry check --repair", path, len(problems))
 	}
 	if !c.JSON {
 		fmt.Fprintf(o.out, "%s: no problems\n", path)
@@ -67,4 +72,21 @@ func (c *checkCommand) verify(ctx context.Context, path string) ([]store.Problem
 	}
 	problems, err := db.Verify()
 	return problems, errors.Join(err, db.Close())
+}
+
+// repair takes what is damaged out of the way of the rest.
+func repair(path string, o output) error {
+	db, err := store.Open(path, store.Options{Verifier: verifier()})
+	if err != nil {
+		return err
+	}
+	taken, err := db.Repair()
+	for _, p := range taken {
+		fmt.Fprintln(o.out, p)
+	}
+	if err := errors.Join(err, db.Close()); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(o.out, "%s: %d damaged rows were set aside, and the indexes are as the rows say\n", path, len(taken))
+	return err
 }

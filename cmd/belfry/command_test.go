@@ -115,4 +115,8 @@ func TestCheckFindsADamagedFile(t *testing.T) {
 	if exitCode(err) != exitFailed || !strings.Contains(out, "settings 1") {
 		t.Errorf("exit code %d: %v: %s", exitCode(err), err, out)
 	}
+	if out, err := m.output("check", "--repair"); err != nil || !strings.Contains(out, "settings 1") || !strings.Contains(out, "1 damaged rows were set aside") {
+		t.Errorf("check --repair: %v: %s", err, out)
+	}
+	m.mustCheck()
 }

@@ -2,18 +2,28 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
 
+	"belfry/platform"
 	"belfry/platform/telegram"
 	"belfry/store"
 	"belfry/web"
+	"belfry/worker/identities"
+	"belfry/worker/tasks"
 )
 
-// followIdentities connects identities that are added, or whose token is changed, while the
-// service runs, and ends the connections of those that are removed.
+// followIdentities connects identities that are added, or that are to log in with something else,
+// while the service runs, and ends the connections of those that are removed. When a user account
+// has logged in, its chats are listed.
 func (svc *service) followIdentities(ctx context.Context) error {
 	changed, unwatch := svc.db.Watch("identities")
 	defer unwatch()
-	known, err := svc.secrets()
+	known, err := svc.identities()
 	if err != nil {
 		return err
 	}
@@ -26,14 +36,20 @@ func (svc *service) followIdentities(ctx context.Context) error {
 				return nil
 			}
 		}
-		now, err := svc.secrets()
+		now, err := svc.identities()
 		if err != nil {
 			svc.log.Error().Err(err).Msg("logins could not be read; they are looked at again with the next change")
 			continue
 		}
-		for id, secret := range now {
-			if known[id] != secret {
+		for id, i := range now {
+			before, there := known[id]
+			switch {
+			case !there || entrance(i) != entrance(before) && entrance(i) != "":
 				svc.telegram.Connect(id)
+			case i.Kind == store.IdentityUser && i.State == store.IdentityReady && before.State != store.IdentityReady:
+				if err := svc.db.Update(func(tx *store.Tx) error { return tasks.ListChats(tx, id) }); err != nil {
+					svc.log.Error().Err(err).Str("login", i.Name).Msg("could not have its chats listed")
+				}
 			}
 		}
 		for id := range known {
@@ -45,18 +61,66 @@ func (svc *service) followIdentities(ctx context.Context) error {
 	}
 }
 
-// secrets returns what the Telegram identities log in with.
-func (svc *service) secrets() (map[uint64]string, error) {
-	secrets := make(map[uint64]string)
+// entrance is what an identity logs in with that it was given and has not used yet: with another one
+// it has to connect again.
+func entrance(i store.Identity) string {
+	switch {
+	case i.Kind == store.IdentityBot:
+		return i.Secret
+	case i.State == store.IdentityNew:
+		return i.UpdatedAt.String()
+	}
+	return ""
+}
+
+// identities returns the Telegram identities.
+func (svc *service) identities() (map[uint64]store.Identity, error) {
+	byID := make(map[uint64]store.Identity)
 	err := svc.db.View(func(tx *store.Tx) error {
 		all, err := tx.Identities.Of(telegram.Platform)
 		for _, i := range all {
-			secrets[i.ID] = i.Secret
+			byID[i.ID] = i
 		}
 		return err
 	})
-	return secrets, err
+	return byID, err
 }
+
+// adopt takes over the user account of the setting TELETHON_SESSION: the text of a session, or the
+// path of a file.
+func (svc *service) adopt(setting string) error {
+	if setting == "" {
+		return nil
+	}
+	data := []byte(setting)
+	if file, err := os.ReadFile(setting); err == nil {
+		data = file
+	} else if strings.HasSuffix(setting, ".session") {
+		return &store.FieldError{Field: "TELETHON_SESSION", Problem: "names a file that cannot be read: " + err.Error(),
+			Cure: "name the .session file, or set the text of a StringSession"}
+	}
+	session, err := svc.logins.Session(data)
+	if e, ok := errors.AsType[*store.FieldError](err); ok {
+		return &store.FieldError{Field: "TELETHON_SESSION", Problem: e.Problem, Cure: e.Cure}
+	}
+	if err != nil {
+		return err
+	}
+	mark := fmt.Sprintf("%x", sha256.Sum256(session))
+	if err := svc.db.Update(func(tx *store.Tx) error { return identities.Adopt(tx, session, mark) }); err != nil {
+		return fmt.Errorf("TELETHON_SESSION: %w", err)
+	}
+	return nil
+}
+
+// seen counts the messages that have come into the chats of a user account.
+func (svc *service) seen(identityID uint64, counts map[platform.ChatRef]int) {
+	if err := svc.tasks.Seen(identityID, counts); err != nil {
+		svc.log.Warn().Err(err).Msg("messages in chats were not counted")
+	}
+}
+
+func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
 
 // connections says for the page and for health which logins are connected.
 func (svc *service) connections() (all []web.Connection) {

@@ -45,6 +45,7 @@ func (c *demoCommand) Run(ctx context.Context, o output) (err error) {
 		TelegramAPIID: telegramtest.AppID, TelegramAPIHash: telegramtest.AppHash,
 		TelegramBotToken: demoToken, TelegramChat: "@" + demoChannel,
 		TelegramDC: tg.DC(), TelegramKey: tg.PublicKeyPEM(),
+		MinPause: 2, MaxPause: 5, TaskAttempts: 3,
 		PostAttempts: 3, PostBackoff: 10 * time.Second, PostDeadline: 10 * time.Second,
 		LogLevel: "warn", LogFormat: "auto",
 	}

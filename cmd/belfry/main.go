@@ -43,6 +43,8 @@ const (
 type commands struct {
 	Serve   serveCommand   `cmd:"" help:"Run the service: the schedule, the page and the API."`
 	Demo    demoCommand    `cmd:"" help:"Try everything against a Telegram of its own; nothing to configure, nothing is kept."`
+	Login   loginCommand   `cmd:"" help:"Log a Telegram user account in, for broadcasts."`
+	Tasks   tasksCommand   `cmd:"" help:"Broadcasts: make, list, pause, resume and cancel them."`
 	Token   tokenCommand   `cmd:"" help:"Make, list and revoke tokens for the API."`
 	Page    pageCommand    `cmd:"" help:"Print a link that signs in to the page once, as when the password is forgotten."`
 	Jobs    jobsCommand    `cmd:"" help:"List the jobs by their next run; pause, resume and run them."`

@@ -17,6 +17,7 @@ import (
 	"belfry/web"
 	"belfry/worker/identities"
 	"belfry/worker/posts"
+	"belfry/worker/tasks"
 )
 
 // clockFloor is a time that any right clock has passed: this version was made after it. Until the
@@ -37,6 +38,8 @@ type service struct {
 	telegram  *telegram.Network
 	scheduler *scheduler.Scheduler
 	posts     *posts.Worker
+	tasks     *tasks.Worker
+	logins    *identities.Logins
 	web       *web.Server
 	page      net.Listener
 	socket    net.Listener
@@ -126,23 +129,33 @@ func (s *settings) open(log zerolog.Logger) (svc *service, err error) {
 	}
 	svc.telegram, err = telegram.New(svc.db, telegram.Config{
 		AppID: s.TelegramAPIID, AppHash: s.TelegramAPIHash, Server: s.TelegramDC, Key: s.TelegramKey,
-		MediaDir: s.Media, Version: version(), Log: log.With().Str("part", "telegram").Logger(),
+		MediaDir: s.Media, Version: version(), Seen: svc.seen, Log: log.With().Str("part", "telegram").Logger(),
 	})
 	if err != nil {
+		return nil, err
+	}
+	svc.logins = identities.NewLogins(svc.db, svc.telegram)
+	if err := svc.adopt(s.TelethonSession); err != nil {
 		return nil, err
 	}
 	svc.posts = posts.New(svc.db, map[string]posts.Network{telegram.Platform: svc.telegram}, posts.Config{
 		Attempts: s.PostAttempts, Backoff: s.PostBackoff, Deadline: s.PostDeadline,
 	})
+	svc.tasks = tasks.New(svc.db, svc.telegram, tasks.Config{
+		MinPause: seconds(s.MinPause), MaxPause: seconds(s.MaxPause), Attempts: s.TaskAttempts, Backoff: s.PostBackoff,
+		Deadline: s.PostDeadline, Targets: s.TargetChats, Zone: zone,
+	})
+	kinds := svc.tasks.Jobs()
+	kinds[posts.Kind] = svc.posts.Job()
 	svc.scheduler = scheduler.New(svc.db, scheduler.Config{
-		Kinds:     map[string]scheduler.Kind{posts.Kind: svc.posts.Job()},
+		Kinds:     kinds,
 		Plausible: clockFloor(),
 		Log:       log.With().Str("part", "schedule").Logger(),
 	})
 	svc.web, err = web.New(web.Config{
 		Hosts: s.Hosts, Timezone: zone, Lang: s.Lang, Token: s.APIToken, Password: s.AdminPassword,
 		Version: version(), Idle: s.DisableWorkers, Log: log.With().Str("part", "web").Logger(),
-	}, svc.db, svc.scheduler, web.Workers{Posts: svc.posts}, svc.connections)
+	}, svc.db, svc.scheduler, web.Workers{Posts: svc.posts, Tasks: svc.tasks, Logins: svc.logins}, svc.connections)
 	return svc, err
 }
 

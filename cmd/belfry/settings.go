@@ -37,6 +37,12 @@ type settings struct {
 	TelegramDC       string `name:"telegram-dc" env:"BELFRY_TELEGRAM_DC" help:"Another MTProto server, such as 2@127.0.0.1:24430."`
 	TelegramKey      string `env:"BELFRY_TELEGRAM_KEY" help:"Public key of that server (PKCS#1 PEM)."`
 
+	TelethonSession string   `env:"TELETHON_SESSION" help:"A user account: a Telethon StringSession or a .session file, taken over once."`
+	MinPause        float64  `name:"min-seconds-between-chats" env:"MIN_SECONDS_BETWEEN_CHATS" default:"20" help:"Least pause between two chats of a broadcast."`
+	MaxPause        float64  `name:"max-seconds-between-chats" env:"MAX_SECONDS_BETWEEN_CHATS" default:"40" help:"Longest pause between two chats of a broadcast."`
+	TaskAttempts    int      `name:"max-task-attempts" env:"MAX_TASK_ATTEMPTS" default:"3" help:"How often a broadcast is taken up before a failure of its own ends it."`
+	TargetChats     []string `name:"target-chat-ids" env:"TARGET_CHAT_IDS" help:"Chats of broadcasts that name none: ids, @names or links."`
+
 	Media          string        `env:"BELFRY_MEDIA" type:"path" help:"Folder of the media files of posts; by default media beside the file."`
 	PostAttempts   int           `env:"BELFRY_POST_ATTEMPTS" default:"3" help:"Failed attempts that a post is allowed."`
 	PostBackoff    time.Duration `env:"BELFRY_POST_BACKOFF" default:"60s" help:"Pause after the first failed attempt; it grows with each."`
@@ -56,6 +62,15 @@ func (s *settings) validate() (*time.Location, error) {
 			Cure: "use a name such as Europe/Moscow"}
 	case s.TelegramBotToken != "" && (s.TelegramAPIID == 0 || s.TelegramAPIHash == ""):
 		return nil, &store.FieldError{Field: "TELEGRAM_API_ID and TELEGRAM_API_HASH", Problem: "are missing, and TELEGRAM_BOT_TOKEN needs them",
+			Cure: "get both from my.telegram.org"}
+	case s.MinPause < 0:
+		return nil, &store.FieldError{Field: "MIN_SECONDS_BETWEEN_CHATS", Problem: "is less than 0", Cure: "20 is polite"}
+	case s.MaxPause < s.MinPause:
+		return nil, &store.FieldError{Field: "MAX_SECONDS_BETWEEN_CHATS", Problem: "is less than MIN_SECONDS_BETWEEN_CHATS", Cure: "make it at least as large"}
+	case s.TaskAttempts < 1:
+		return nil, &store.FieldError{Field: "MAX_TASK_ATTEMPTS", Problem: "is less than 1", Cure: "use 1 or more"}
+	case s.TelethonSession != "" && (s.TelegramAPIID == 0 || s.TelegramAPIHash == ""):
+		return nil, &store.FieldError{Field: "TELEGRAM_API_ID and TELEGRAM_API_HASH", Problem: "are missing, and TELETHON_SESSION needs them",
 			Cure: "get both from my.telegram.org"}
 	case s.PostAttempts < 1:
 		return nil, &store.FieldError{Field: "BELFRY_POST_ATTEMPTS", Problem: "is less than 1", Cure: "use 1 or more"}
