@@ -57,7 +57,9 @@ func (s *Server) newChat(k kind, id int64) *chat {
 
 // place puts a channel or group, new or changed, where it is found. The caller holds mu.
 func (s *Server) place(ch *chat, username string, admins, members []string) {
-	s.displace(ch)
+	if old, ok := s.chats[ch.id]; ok {
+		s.displace(old)
+	}
 	ch.username = username
 	ch.admins, ch.members = map[string]struct{}{}, map[string]struct{}{}
 	for _, name := range admins {
@@ -82,9 +84,7 @@ func (s *Server) place(ch *chat, username string, admins, members []string) {
 
 // displace makes a chat impossible to find.
 func (s *Server) displace(ch *chat) {
-	if s.chats[ch.id] == ch {
-		delete(s.chats, ch.id)
-	}
+	delete(s.chats, ch.id)
 	if h := handle(ch.username); s.names[h].chat == ch {
 		delete(s.names, h)
 	}

@@ -47,6 +47,9 @@ func (s *Server) SetGroup(g Group) {
 func (s *Server) RemoveGroup(id int64) { s.remove(id) }
 
 func (s *Server) setGroup(ch *chat, g Group) {
+	if ch.kind == basic {
+		g.Username, g.Slowmode = "", 0
+	}
 	ch.title, ch.slowmode, ch.forbidden = g.Title, g.Slowmode, g.Forbidden
 	s.place(ch, g.Username, nil, g.Members)
 }

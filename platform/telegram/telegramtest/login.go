@@ -27,8 +27,8 @@ type code struct {
 	resent bool
 }
 
-// LoginCode is the code last sent for a phone number, "" if there is none: what a person would
-// read in the app.
+// LoginCode is the code last sent for a phone number: what a person would read in the app. It is ""
+// if there is none that is still to be used.
 func (s *Server) LoginCode(phone string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
