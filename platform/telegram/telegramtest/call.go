@@ -74,6 +74,7 @@ func methods() map[uint32]method {
 	add(table, accounts, (*call).getChats)
 	add(table, accounts, (*call).getFullChannel)
 	add(table, accounts, (*call).getFullChat)
+	add(table, people, (*call).checkChatInvite)
 	add(table, people, (*call).getDialogs)
 	add(table, accounts, (*call).getState)
 	add(table, accounts, (*call).getDifference)

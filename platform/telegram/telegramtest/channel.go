@@ -6,6 +6,7 @@ type Channel struct {
 	ID       int64 // 0: the next free one
 	Title    string
 	Username string // without @; empty for a private channel
+	Invite   string // the part of an invitation link behind t.me/+
 	Members  []string
 }
 
@@ -17,8 +18,7 @@ func (s *Server) AddChannel(ch Channel, admins ...string) Channel {
 		ch.ID = s.freeChat(1_500_000_000)
 	}
 	c := s.newChat(broadcast, ch.ID)
-	c.title = ch.Title
-	c.readers = ch.Members
+	c.title, c.invite, c.readers = ch.Title, ch.Invite, ch.Members
 	s.place(c, ch.Username, admins, ch.Members)
 	return ch
 }

@@ -27,6 +27,7 @@ type chat struct {
 	pair      [2]*account // of a private chat
 	title     string
 	username  string
+	invite    string
 	admins    map[string]struct{} // handles
 	members   map[string]struct{} // handles, administrators included
 	readers   []string            // of a channel: who is in it without being an administrator
@@ -72,6 +73,9 @@ func (s *Server) place(ch *chat, username string, admins, members []string) {
 	s.chats[ch.id] = ch
 	if username != "" {
 		s.names[handle(username)] = named{chat: ch}
+	}
+	if ch.invite != "" {
+		s.invites[ch.invite] = ch
 	}
 	for h := range ch.members {
 		if s.memberOf[h] == nil {
@@ -233,6 +237,23 @@ func (c *call) getChats(req *tg.MessagesGetChatsRequest) (bin.Encoder, error) {
 		found = append(found, ch.tl(c.by))
 	}
 	return &tg.MessagesChats{Chats: found}, nil
+}
+
+// checkChatInvite looks behind an invitation link: at the chat, if one is in it already.
+func (c *call) checkChatInvite(req *tg.MessagesCheckChatInviteRequest) (bin.Encoder, error) {
+	ch, ok := c.srv.invites[req.Hash]
+	switch {
+	case req.Hash == "":
+		return nil, tgerr.New(400, "INVITE_HASH_EMPTY")
+	case !ok || ch.invite != req.Hash || c.srv.chats[ch.id] != ch:
+		return nil, tgerr.New(400, "INVITE_HASH_EXPIRED")
+	case ch.isMember(c.by):
+		return &tg.ChatInviteAlready{Chat: ch.tl(c.by)}, nil
+	}
+	in := &tg.ChatInvite{Channel: ch.isChannel(), Broadcast: ch.kind == broadcast, Megagroup: ch.kind == supergroup,
+		Public: ch.username != "", Title: ch.title, Photo: &tg.PhotoEmpty{}, ParticipantsCount: len(ch.members)}
+	in.SetFlags()
+	return in, nil
 }
 
 func (c *call) inputChannel(in tg.InputChannelClass) (*chat, error) {

@@ -13,6 +13,7 @@ type Group struct {
 	ID        int64 // 0: the next free one; channels and groups share the numbers
 	Title     string
 	Username  string // of a public supergroup, without @
+	Invite    string // the part of an invitation link behind t.me/+
 	Basic     bool
 	Members   []string      // user names of accounts; phone numbers of users without one
 	Slowmode  time.Duration // between two messages of one member; of supergroups
@@ -50,7 +51,7 @@ func (s *Server) setGroup(ch *chat, g Group) {
 	if ch.kind == basic {
 		g.Username, g.Slowmode = "", 0
 	}
-	ch.title, ch.slowmode, ch.forbidden = g.Title, g.Slowmode, g.Forbidden
+	ch.title, ch.invite, ch.slowmode, ch.forbidden = g.Title, g.Invite, g.Slowmode, g.Forbidden
 	s.place(ch, g.Username, nil, g.Members)
 }
 

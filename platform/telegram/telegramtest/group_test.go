@@ -96,6 +96,37 @@ func TestGroupsAreAsStrictAsTelegram(t *testing.T) {
 	})
 }
 
+func TestAnInvitationLeadsToTheChat(t *testing.T) {
+	srv := telegramtest.NewServer(telegramtest.Options{})
+	defer srv.Close()
+	ann := srv.AddUser(telegramtest.User{Username: "ann_writes"})
+	inside := srv.AddGroup(telegramtest.Group{Title: "Inside", Invite: "aaa", Members: []string{"ann_writes"}})
+	srv.AddChannel(telegramtest.Channel{Title: "Outside", Invite: "bbb"})
+	client(t, srv, telegramtest.AppID, srv.Session(ann.ID), func(ctx context.Context, c *telegram.Client) error {
+		answer, err := c.API().MessagesCheckChatInvite(ctx, "aaa")
+		if err != nil {
+			return err
+		}
+		already, ok := answer.(*tg.ChatInviteAlready)
+		if !ok {
+			t.Fatalf("the invitation is %v", answer)
+		}
+		if _, err := say(ctx, c, already.Chat.(*tg.Channel).AsInputPeer(), 1, "x"); err != nil {
+			return err
+		}
+		if answer, err = c.API().MessagesCheckChatInvite(ctx, "bbb"); err != nil {
+			return err
+		}
+		if in, ok := answer.(*tg.ChatInvite); !ok || in.Title != "Outside" || !in.Broadcast {
+			t.Errorf("the invitation is %v", answer)
+		}
+		srv.RemoveGroup(inside.ID)
+		_, err = c.API().MessagesCheckChatInvite(ctx, "aaa")
+		wantError(t, "an invitation to what is gone", err, "INVITE_HASH_EXPIRED")
+		return nil
+	})
+}
+
 func TestSlowModeHoldsEachMemberBack(t *testing.T) {
 	srv := telegramtest.NewServer(telegramtest.Options{})
 	defer srv.Close()

@@ -1,14 +1,22 @@
 // Package telegramtest is a small Telegram for tests and demonstrations, in the manner of
-// net/http/httptest: a real MTProto server on a real socket that knows bots, channels, messages
-// and uploads, refuses what Telegram refuses, and takes faults.
+// net/http/httptest: a real MTProto server on a real socket that knows users and bots, channels,
+// groups and private chats, messages and uploads, refuses what Telegram refuses, and takes faults.
 //
 // It speaks MTProto with gotd's own key exchange, cipher and transport. The state (keys, logins,
 // messages, random ids) belongs to the [Server] and outlives every connection, so that a client
 // that comes back with a stored session is still logged in, and a repeated random id is
 // recognised. It is lost when the process ends.
 //
-// It sends no updates of its own accord, and knows no users but bots, no groups, no slow mode, no
-// reading, editing or deleting of messages, one data centre, and no temporary keys.
+// Bots log in with a token; users with a code sent to a phone number, a QR code, and the password
+// of two-step verification. Access hashes differ from account to account. Groups have members and
+// slow mode; a repetition is recognised before slow mode is looked at. A user's connections are
+// pushed what others write in the user's chats; bots are pushed nothing, and what a client misses
+// while it is away it does not get later: updates.getDifference is always empty.
+//
+// Simpler than in Telegram: all members of a group are equal, one has read everything at once, the
+// first post of a broadcast channel has the number 1, and contacts, blocking and privacy do not
+// exist. It knows no reading of history, editing or deleting of messages, joining or leaving,
+// topics, signing up, temporary keys, or second data centre.
 package telegramtest
 
 import (
@@ -71,9 +79,10 @@ type Server struct {
 	accepted map[[8]byte]*account              // auth key to the account that has scanned its QR code
 	codes    map[string]code                   // login codes by phone number
 	accounts map[int64]*account
-	tokens   map[string]*account           // bots by token
-	names    map[string]named              // by handle
-	chats    map[int64]*chat               // channels and groups
+	tokens   map[string]*account // bots by token
+	names    map[string]named    // by handle
+	chats    map[int64]*chat     // channels and groups
+	invites  map[string]*chat
 	memberOf map[string]map[*chat]struct{} // channels and groups by the handles of those inside
 	stranger *account                      // who speaks in Say
 
@@ -130,6 +139,7 @@ func NewServer(opts Options) *Server {
 		tokens:   map[string]*account{},
 		names:    map[string]named{},
 		chats:    map[int64]*chat{},
+		invites:  map[string]*chat{},
 		memberOf: map[string]map[*chat]struct{}{},
 		stranger: newStranger(),
 		uploads:  map[uploadKey]*upload{},
