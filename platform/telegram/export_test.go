@@ -3,6 +3,7 @@ package telegram
 import (
 	"context"
 	"runtime"
+	"time"
 )
 
 // AwaitState waits until the connection of an identity is in a state.
@@ -29,3 +30,6 @@ func AwaitState(ctx context.Context, n *Network, identityID uint64, want State) 
 		}
 	}
 }
+
+// SetSeenPause sets the pause between two reports of what was seen.
+func SetSeenPause(n *Network, pause time.Duration) { n.seenPause = pause }

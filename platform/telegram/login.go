@@ -57,7 +57,7 @@ type login struct {
 
 // SendCode begins a login, or begins the one by code that is under way again.
 func (n *Network) SendCode(ctx context.Context, identityID uint64, phone string) (platform.LoginStep, error) {
-	l, err := n.beginLogin(identityID, false)
+	l, err := n.beginLogin(ctx, identityID, false)
 	if err != nil {
 		return platform.LoginStep{}, err
 	}
@@ -129,7 +129,7 @@ func (n *Network) loginAt(identityID uint64, state platform.LoginState) (*login,
 }
 
 // beginLogin returns the login of that sort that is under way, or starts one.
-func (n *Network) beginLogin(identityID uint64, qr bool) (*login, error) {
+func (n *Network) beginLogin(ctx context.Context, identityID uint64, qr bool) (*login, error) {
 	identity, err := n.user(identityID)
 	if err != nil {
 		return nil, err
@@ -137,6 +137,7 @@ func (n *Network) beginLogin(identityID uint64, qr bool) (*login, error) {
 	if n.cfg.AppID == 0 || n.cfg.AppHash == "" {
 		return nil, mustLogIn(errNoApplication)
 	}
+	n.awaitRun(ctx)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.run == nil {
@@ -154,7 +155,7 @@ func (n *Network) beginLogin(identityID uint64, qr bool) (*login, error) {
 		turn: make(chan struct{}, 1), ready: make(chan struct{}), scanned: make(chan struct{}, 1),
 		won: make(chan struct{}), done: make(chan struct{}),
 	}
-	ctx, end := context.WithCancelCause(n.run)
+	life, end := context.WithCancelCause(n.run)
 	l.end = end
 	opts := n.options()
 	opts.SessionStorage = &l.session
@@ -163,7 +164,7 @@ func (n *Network) beginLogin(identityID uint64, qr bool) (*login, error) {
 	l.client = telegram.NewClient(n.cfg.AppID, n.cfg.AppHash, opts)
 	n.logins[identityID] = l
 	n.running.Go(func() {
-		ctx, cancel := context.WithTimeoutCause(ctx, loginTime, errTooLong)
+		ctx, cancel := context.WithTimeoutCause(life, loginTime, errTooLong)
 		defer cancel()
 		l.run(ctx)
 	})

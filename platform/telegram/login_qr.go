@@ -23,7 +23,7 @@ func (n *Network) ShowQR(ctx context.Context, identityID uint64) (platform.Login
 		}
 		return l.at(), nil
 	}
-	l, err := n.beginLogin(identityID, true)
+	l, err := n.beginLogin(ctx, identityID, true)
 	if err != nil {
 		return platform.LoginStep{}, err
 	}

@@ -116,6 +116,7 @@ type Network struct {
 
 	mu          sync.Mutex
 	run         context.Context // nil unless Run is running
+	up          chan struct{}   // closed while Run is running
 	wanted      []uint64        // connections asked for before Run
 	connections map[uint64]*connection
 	logins      map[uint64]*login
@@ -136,7 +137,7 @@ func New(db *store.DB, cfg Config) (*Network, error) {
 	cfg.Patience = cmp.Or(cfg.Patience, 5*time.Second)
 	n := &Network{
 		db: db, cfg: cfg, dc: where, web: webClient(), seenPause: 10 * time.Second,
-		connections: map[uint64]*connection{}, logins: map[uint64]*login{},
+		up: make(chan struct{}), connections: map[uint64]*connection{}, logins: map[uint64]*login{},
 		listings: map[uint64]*listing{}, invites: map[invite]platform.ChatRef{},
 	}
 	if cfg.MediaDir != "" {
@@ -167,6 +168,7 @@ func (n *Network) Run(ctx context.Context) error {
 	}
 	n.mu.Lock()
 	n.run = ctx
+	close(n.up)
 	for _, id := range n.wanted {
 		if !slices.Contains(ids, id) {
 			ids = append(ids, id)
@@ -180,7 +182,7 @@ func (n *Network) Run(ctx context.Context) error {
 	<-ctx.Done()
 
 	n.mu.Lock()
-	n.run = nil
+	n.run, n.up = nil, make(chan struct{})
 	open := n.connections
 	n.connections = map[uint64]*connection{}
 	n.mu.Unlock()
@@ -189,6 +191,20 @@ func (n *Network) Run(ctx context.Context) error {
 		<-c.done
 	}
 	return nil
+}
+
+// awaitRun waits for Run, which may be about to begin.
+func (n *Network) awaitRun(ctx context.Context) {
+	n.mu.Lock()
+	up := n.up
+	n.mu.Unlock()
+	patience := time.NewTimer(n.cfg.Patience)
+	defer patience.Stop()
+	select {
+	case <-up:
+	case <-ctx.Done():
+	case <-patience.C:
+	}
 }
 
 // Connect starts the connection of an identity that is new or has changed, or starts it again: its
