@@ -1,6 +1,7 @@
 package telegramtest
 
 import (
+	"cmp"
 	"errors"
 
 	"github.com/gotd/td/bin"
@@ -101,7 +102,7 @@ func (c *conn) call(ses *session, id int64, b *bin.Buffer) {
 	ended := s.ended[ses.key.ID]
 	var f *fault
 	if ended == nil {
-		f = s.takeFault(m.name, s.logins[ses.key.ID], req)
+		f = s.takeFault(m.name, cmp.Or(s.logins[ses.key.ID], s.halfway[ses.key.ID]), req)
 	}
 	s.note()
 	s.mu.Unlock()

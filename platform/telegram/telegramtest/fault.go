@@ -30,19 +30,20 @@ type fault struct {
 func (f *fault) release() { f.once.Do(func() { close(f.held) }) }
 
 // Fail answers the next n calls of a method, such as "messages.sendMessage", with an error, such
-// as 420 and "FLOOD_WAIT_7", and does not carry them out. Faults of one method queue up.
+// as 420 and "FLOOD_WAIT_7", and does not carry them out. Faults of one method queue up. A negative n
+// is for ever.
 func (s *Server) Fail(method string, n, code int, message string) {
 	s.addFault(faultKey{method: method}, &fault{kind: fail, left: n, err: tgerr.New(code, message)})
 }
 
-// FailFor is [Server.Fail] for the calls of one account alone. A negative n is for ever.
+// FailFor is [Server.Fail] for the calls of one account alone, including those in which it shows its
+// password to log in.
 func (s *Server) FailFor(userID int64, method string, n, code int, message string) {
 	s.addFault(faultKey{method: method, user: userID}, &fault{kind: fail, left: n, err: tgerr.New(code, message)})
 }
 
 // FailIn is [Server.Fail] for the calls that address one chat alone: a channel or group, or the
-// account at the other end of a private chat. It comes before FailFor, and that before Fail. A
-// negative n is for ever.
+// account at the other end of a private chat. It comes before FailFor, and that before Fail.
 func (s *Server) FailIn(chatID int64, method string, n, code int, message string) {
 	s.addFault(faultKey{method: method, chat: chatID}, &fault{kind: fail, left: n, err: tgerr.New(code, message)})
 }

@@ -105,6 +105,9 @@ func TestAUserLogsInWithCodeAndPassword(t *testing.T) {
 		if _, err := c.Auth().Password(ctx, "wrong horse"); !errors.Is(err, auth.ErrPasswordInvalid) {
 			t.Errorf("a wrong password: %v", err)
 		}
+		srv.FailFor(ann.ID, "auth.checkPassword", 1, 420, "FLOOD_WAIT_60")
+		_, err = c.Auth().Password(ctx, "correct horse")
+		wantError(t, "a password too many", err, "FLOOD_WAIT")
 		if _, err := c.Auth().Password(ctx, "correct horse"); err != nil {
 			return err
 		}

@@ -81,7 +81,8 @@ func (s *Server) Await(ctx context.Context, chatID int64, n int) error {
 	})
 }
 
-// Say posts a message in the name of somebody else, and pushes it to the members' connections.
+// Say posts a message in the name of somebody else, who has no user name, and pushes it to the
+// members' connections.
 func (s *Server) Say(chatID int64, text string) Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
