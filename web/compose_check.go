@@ -3,7 +3,6 @@ package web
 import (
 	"errors"
 	"html/template"
-	"net/http"
 
 	"github.com/labstack/echo/v4"
 
@@ -30,11 +29,18 @@ func (s *Server) checkForm(r reader, f form, logins []store.Identity) check {
 	if target == "" {
 		target = login.Target
 	}
-	shown := check{Message: r.message(post), PreviewWhere: target}
 	measure, err := s.posts.Measure(posts.Request{
 		Text: post.Text, Format: post.Format, Media: files, Platform: login.Platform, Target: target,
 	})
-	if wrong, ok := errors.AsType[*store.FieldError](err); ok && (post.Text != "" || len(files) > 0) && wrong.Field != "target" {
+	shown := r.checked(post, measure, err)
+	shown.PreviewWhere = target
+	return shown
+}
+
+// checked says what measuring a post has shown.
+func (r reader) checked(post store.Post, measure posts.Measure, err error) check {
+	shown := check{Message: r.message(post)}
+	if wrong, ok := errors.AsType[*store.FieldError](err); ok && (post.Text != "" || len(post.Media) > 0) && wrong.Field != "target" {
 		shown.Trouble = r.sayField(wrong)
 	}
 	if measure.Limit == 0 || (shown.Trouble != "" && measure.Length == 0) {
@@ -61,11 +67,7 @@ func (s *Server) checkPost(c echo.Context) error {
 		return err
 	}
 	shown := s.checkForm(s.readerOf(c), newForm(values), logins)
-	html, err := s.pages.part("compose", "check", shown)
-	if err != nil {
-		return err
-	}
-	return c.HTML(http.StatusOK, string(html))
+	return s.answerPart(c, "compose", "check", shown)
 }
 
 // signedOutNotice takes the place of the preview where the sign-in has ended, so that what was typed

@@ -33,7 +33,10 @@ func (s *Server) savePost(c echo.Context) error {
 	}
 	var made uint64
 	if err == nil {
-		made, err = s.scheduleOnce(r, f.get("form"), draft)
+		made, err = s.onceFromPage(r, "scheduled-posts", f.get("form"), func(tx *store.Tx) (uint64, error) {
+			post, err := s.posts.Schedule(tx, draft)
+			return post.ID, err
+		})
 	}
 	if err == nil {
 		return c.Redirect(http.StatusSeeOther, postPath(made)+"?done=scheduled")
@@ -44,9 +47,10 @@ func (s *Server) savePost(c echo.Context) error {
 	return s.showForm(c, http.StatusUnprocessableEntity, r, f, nil)
 }
 
-// scheduleOnce writes the post unless the same form was sent before, as by a second click.
-func (s *Server) scheduleOnce(r reader, form string, draft posts.Draft) (made uint64, err error) {
-	key := answerKey(caller("page "+id(r.signIn.ID)), "scheduled-posts", form)
+// onceFromPage makes something unless the same form was sent before, as by a second click. It returns
+// the id of what was made.
+func (s *Server) onceFromPage(r reader, operation, form string, do func(*store.Tx) (uint64, error)) (made uint64, err error) {
+	key := answerKey(caller("page "+id(r.signIn.ID)), operation, form)
 	err = s.db.Update(func(tx *store.Tx) error {
 		before, err := tx.Idempotency.ByKey(key)
 		if err == nil {
@@ -55,11 +59,9 @@ func (s *Server) scheduleOnce(r reader, form string, draft posts.Draft) (made ui
 		if !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
-		post, err := s.posts.Schedule(tx, draft)
-		if err != nil {
+		if made, err = do(tx); err != nil {
 			return err
 		}
-		made = post.ID
 		return tx.Idempotency.Add(&store.Answer{Key: key, Status: http.StatusSeeOther, Body: []byte(id(made))})
 	})
 	return made, err

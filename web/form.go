@@ -78,6 +78,13 @@ func (f form) password(name, label, hint, autocomplete string) input {
 	return input{ID: name, Name: name, Label: label, Type: "password", Hint: hint, Error: f.wrong[name], Autocomplete: autocomplete}
 }
 
+// secret is shown while it is typed, and never again.
+func (f form) secret(name, label, hint, autocomplete string) input {
+	field := f.password(name, label, hint, autocomplete)
+	field.Type = "text"
+	return field
+}
+
 func (f form) choice(name, label, hint string, options []option) input {
 	chosen := f.get(name)
 	for i := range options {

@@ -38,6 +38,9 @@ func liveViews() []liveView {
 		{"next", []string{"hero", "attention", "coming", "happened"}, (*Server).loadNext},
 		{"posts", []string{"tabs", "list"}, (*Server).loadPosts},
 		{"post", []string{"read", "facts", "history"}, (*Server).loadPost},
+		{"tasks", []string{"tabs", "list"}, (*Server).loadTasks},
+		{"task", []string{"progress", "found", "tabs", "deliveries"}, (*Server).loadTask},
+		{"chats", []string{"chats"}, (*Server).loadChats},
 		{"jobs", []string{"jobs"}, (*Server).loadJobs},
 		{"job", []string{"job", "job-runs"}, (*Server).loadJob},
 		{"logins", []string{"logins"}, (*Server).loadLogins},
@@ -46,7 +49,7 @@ func liveViews() []liveView {
 
 // liveTables are the tables whose changes may show on a page.
 func liveTables() []string {
-	return []string{"posts", "jobs", "runs", "holds", "identities", "settings"}
+	return []string{"posts", "tasks", "deliveries", "chats", "jobs", "runs", "holds", "identities", "settings"}
 }
 
 // shown answers with a page and tells it where its parts come from when they change.

@@ -17,11 +17,16 @@ type loginsPage struct {
 	Rows   []loginRow
 	Fields []input
 	Wrong  string
+
+	CanAdd       bool // user accounts
+	Account      input
+	AccountWrong string
 }
 
 type loginRow struct {
 	ID, Title, Name, Platform, Kind, Username, Class, State string
 	Reason, Cure, Target                                    string
+	LogIn, LogOut, PostsNowhere                             bool
 }
 
 func (s *Server) loadLogins(r reader) (page, error) { return s.loginsPage(r, newForm(nil)) }
@@ -39,6 +44,7 @@ func (s *Server) loginsPage(r reader, f form) (*loginsPage, error) {
 			f.text("target", w.Target, w.TargetHint),
 			f.text("name", w.Name, w.NameHint),
 		},
+		CanAdd: s.logins != nil, Account: f.text("account_name", w.Name, r.words.LogIn.NameHint), AccountWrong: f.wrong["account"],
 	}
 	for _, i := range rows {
 		p.Rows = append(p.Rows, s.loginRow(r, i))
@@ -58,11 +64,19 @@ func (s *Server) loginRow(r reader, i store.Identity) loginRow {
 	if i.Username != "" {
 		row.Username = "@" + i.Username
 	}
+	if i.Kind == store.IdentityUser {
+		row.PostsNowhere = i.Target == "" // it is for broadcasts, and names chats in each
+		row.LogIn = s.logins != nil && i.State != store.IdentityReady
+		row.LogOut = s.logins != nil && i.State == store.IdentityReady
+	}
 	switch i.State {
 	case store.IdentityNew:
 		row.Cure = w.NewCure
 	case store.IdentityLogin:
 		row.Cure = w.LoginCure
+		if i.Kind == store.IdentityUser {
+			row.Cure = r.words.LogIn.UserCure
+		}
 	case store.IdentityStopped:
 		row.Cure = w.StoppedCure
 	case store.IdentityReady:
@@ -140,10 +154,13 @@ func (s *Server) editLogin(c echo.Context) error {
 func (s *Server) showLogin(c echo.Context, status int, login store.Identity, f form) error {
 	r := s.readerOf(c)
 	w := r.words.Logins
+	fields := []input{f.text("target", w.Target, w.TargetHint)}
+	if login.Kind == store.IdentityBot {
+		fields = append(fields, f.password("token", w.Token, w.NewTokenHint, "off"))
+	}
 	return s.render(c, status, "login", &loginPage{
 		frame: s.frame(r, "logins", w.ChangeTitle), Heading: w.ChangeTitle + " " + login.Name, Wrong: f.wrong[""],
-		Action: loginPath(login.ID) + "/change",
-		Fields: []input{f.text("target", w.Target, w.TargetHint), f.password("token", w.Token, w.NewTokenHint, "off")},
+		Action: loginPath(login.ID) + "/change", Fields: fields,
 	})
 }
 

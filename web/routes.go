@@ -46,9 +46,13 @@ func (s *Server) ownerRoutes(own *echo.Group, ending <-chan struct{}) {
 	own.POST("/password", s.savePassword)
 
 	paths := map[string]string{
-		"next": "/", "posts": "/posts", "post": "/posts/:id", "jobs": "/jobs", "job": "/jobs/:id", "logins": "/logins",
+		"next": "/", "posts": "/posts", "post": "/posts/:id", "tasks": "/tasks", "task": "/tasks/:id", "chats": "/chats",
+		"jobs": "/jobs", "job": "/jobs/:id", "logins": "/logins",
 	}
 	for _, view := range liveViews() {
+		if s.tasks == nil && (view.name == "tasks" || view.name == "task") {
+			continue
+		}
 		own.GET(paths[view.name], s.shown(view))
 		own.GET("/live/"+view.name, s.live(view, ending))
 	}
@@ -61,6 +65,9 @@ func (s *Server) ownerRoutes(own *echo.Group, ending <-chan struct{}) {
 		own.GET("/posts/:id/"+step.name, s.ask(step))
 		own.POST("/posts/:id/"+step.name, s.take(step))
 	}
+	s.taskRoutes(own)
+	own.POST("/chats/refresh", s.readChats)
+	own.POST("/chats/:id", s.switchChat)
 	own.POST("/jobs/:id", s.actOnJob)
 	own.POST("/everything", s.actOnEverything)
 	own.POST("/logins", s.addLogin)
@@ -68,6 +75,31 @@ func (s *Server) ownerRoutes(own *echo.Group, ending <-chan struct{}) {
 	own.POST("/logins/:id/change", s.changeLogin)
 	own.GET("/logins/:id/remove", s.askRemoval)
 	own.POST("/logins/:id/remove", s.removeLogin)
+	if s.logins != nil {
+		own.POST("/logins/account", s.addAccount)
+		own.GET("/logins/:id/login", s.showLogIn)
+		own.POST("/logins/:id/login", s.takeStep)
+		own.POST("/logins/:id/qr", s.showQR)
+		own.GET("/logins/:id/log-out", s.askLogOut)
+		own.POST("/logins/:id/log-out", s.leaveLogin)
+	}
+}
+
+// taskRoutes are the pages about broadcasts that do not change under the reader's eyes.
+func (s *Server) taskRoutes(own *echo.Group) {
+	if s.tasks == nil {
+		return
+	}
+	own.GET("/tasks/new", s.newTaskForm)
+	own.POST("/tasks/new", s.saveTask)
+	own.POST("/tasks/check", s.checkTask)
+	own.POST("/tasks/chats", s.showChatChoice)
+	own.POST("/tasks/:id", s.actOnTask)
+	own.GET("/tasks/:id/deliveries.csv", s.saveDeliveries)
+	for _, name := range []string{"cancel", "retry"} {
+		own.GET("/tasks/:id/"+name, s.askTask(name))
+		own.POST("/tasks/:id/"+name, s.takeTask(name))
+	}
 }
 
 // socketRoutes is what is served on the unix socket: the API without tokens, and what only the

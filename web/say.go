@@ -77,12 +77,15 @@ func upperFirst(s string) string {
 // translate says a sentence of the workers in the reader's language. The workers speak English and
 // to programs too; a sentence that is not known here stays as it is.
 func (r reader) translate(sentence string) string {
+	if sentence == "" {
+		return ""
+	}
 	for _, t := range translations() {
 		said := t.en
 		if r.lang == russian {
 			said = t.ru
 		}
-		if said == "" {
+		if said == "" || !t.mayBe(sentence) {
 			continue
 		}
 		m := t.pattern().FindStringSubmatch(sentence)
@@ -102,6 +105,12 @@ func (r reader) translate(sentence string) string {
 // translation is a sentence of the workers, in which %s stands for what differs, and what the page
 // says instead, where %s is the next of these parts and %[2]s the second. An empty en means the same.
 type translation struct{ said, en, ru string }
+
+// mayBe reports whether it is worth while to compare a sentence thoroughly.
+func (t translation) mayBe(sentence string) bool {
+	parts := strings.Split(t.said, "%s")
+	return strings.HasPrefix(sentence, parts[0]) && strings.HasSuffix(sentence, parts[len(parts)-1])
+}
 
 func (t translation) pattern() *regexp.Regexp {
 	return regexp.MustCompile("^" + strings.ReplaceAll(regexp.QuoteMeta(t.said), "%s", "(.+?)") + "$")

@@ -22,13 +22,22 @@ type words struct {
 	Post    postWords
 	Confirm confirmWords
 	Compose composeWords
+	Tasks   tasksWords
+	Task    taskWords
+	Send    sendWords
+	Chats   chatsWords
 	Jobs    jobsWords
 	Logins  loginsWords
+	LogIn   logInWords
 	SignIn  signInWords
 	Errors  errorWords
 	Time    timeWords
 
 	Status         map[store.PostStatus]statusWords
+	TaskStatus     map[store.TaskStatus]statusWords
+	Deliveries     map[store.DeliveryStatus]string
+	Outcomes       map[store.TryOutcome]string
+	Vias           map[string]string // where a code was sent
 	JobStates      map[store.JobState]string
 	Results        map[store.Result]string
 	IdentityStates map[store.IdentityState]string
@@ -42,17 +51,19 @@ type words struct {
 }
 
 type navWords struct {
-	Skip, Label, Next, Posts, Compose, Jobs, Logins string
-	SignOut, OtherLanguage, TimesIn, Password       string
+	Skip, Label, Next, Posts, Compose, Tasks, Jobs, Logins string
+	SignOut, OtherLanguage, TimesIn, Password              string
 }
 
 type nextWords struct {
-	Title, NextPost, Coming, Happened, Attention   string
+	Title, NextPost, NextChat, Coming, Happened    string
+	Attention                                      string
 	NothingTitle, Nothing, NothingLink             string
 	NothingLogin, NothingLoginLink                 string
 	NoRuns, AllJobs, NothingHappened, Open, NewTab string
 
 	FailedPost, FailedCure, UnknownPost, UnknownCure, Look string
+	FailedTask, FailedTaskCure                             string
 	LoginOut, LoginOutCure, LoginsLink                     string
 	NotConnected, NotConnectedCure                         string
 	SetAside, SetAsideCure, SetAsideLink                   string
@@ -98,6 +109,42 @@ type composeWords struct {
 	SignedOut                                                                   string
 }
 
+type tasksWords struct {
+	Title, Lead, New, Chats, What, Progress, Next, Status, Account, Older, Newest, Empty, NoAccount, NoAccountLink string
+	EmptyOf                                                                                                        map[store.TaskStatus]string
+	Of                                                                                                             func(done, total int) string
+}
+
+type taskWords struct {
+	Title, Progress, Chats, NextChat, Now, Ends, Started, Ended, Created, StartAt, Account, Pauses, Quiet, Cap, TakenUp, Options string
+	Sent, Failed, Skipped, Left                                                                                                  string
+	Pause, Resume, Begin, Cancel, Retry, Preview, DryRun, Again, Paused, PausedMeans, LastError                                  string
+	CancelAsk, CancelMeans, RetryAsk, RetryMeans                                                                                 string
+	Check, CheckRunning, CheckDone, Reachable, Unreachable, Unseen                                                               string
+	Deliveries, Filter, All, CSV, Target, Attempts, NoRows, NoUnreachable, More, First, Seconds, NoAttempt                       string
+	Looked                                                                                                                       func(n, total int) string
+	OfFirst                                                                                                                      func(n int) string
+	Earlier                                                                                                                      func(n int) string
+	Waited                                                                                                                       func(seconds int) string
+	Range                                                                                                                        func(from, to string) string
+	PerDay                                                                                                                       func(n int) string
+}
+
+type sendWords struct {
+	New, Account, Targets, TargetsHint, Choose, NoChats, NoChatsLink, MoreChats, Off, ReadOnly        string
+	Pace, Min, Max, PauseHint, QuietFrom, QuietTo, QuietHint, Cap, CapHint, Attempts, AttemptsHint    string
+	Start, At, Now, Time, Preview, Check, Send, ButtonsHint, Previewed, NotNumber, NotNumberCure, Fix string
+	Chosen                                                                                            func(n int) string
+}
+
+type chatsWords struct {
+	Title, Lead, Account, Chat, Last, Seen, Slow, Error, State, SwitchOff, SwitchOn, IsOff, IsOn, ReadOnly string
+	Refresh, Reading, Never, Empty, More, First                                                            string
+	Types                                                                                                  map[store.PeerType]string
+	SeenSince                                                                                              func(n int) string
+	SlowMode                                                                                               func(time.Duration) string
+}
+
 type jobsWords struct {
 	Title, Lead, Kind, AllKinds, Show, Next, What, Last, Actions, Never string
 	Resume, Pause, RunNow, Earliest, Later, Empty, Runs, NoRuns         string
@@ -109,6 +156,13 @@ type loginsWords struct {
 	NewTokenHint, Add, Save, Change, Remove, PostsTo, NoTarget, Empty                 string
 	ChangeTitle, RemoveAsk, RemoveMeans, LoginCure, StoppedCure, NewCure              string
 	Connected, NotConnected                                                           string
+}
+
+type logInWords struct {
+	Add, AddHow, NameHint, Begin, Title, ByPhone, ByQR, BySession, Way                                string
+	Phone, PhoneHint, SendCode, Code, CodeSent, EnterCode, Password, PasswordHow, Hint, EnterPassword string
+	QRHow, QRAlt, QRWait, QRFailed, Session, SessionHint, File, FileHint, UseSession, SessionHow      string
+	Over, LogIn, LogOut, LogOutAsk, LogOutMeans, UserCure, NewCure                                    string
 }
 
 type signInWords struct {

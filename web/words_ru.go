@@ -10,11 +10,11 @@ import (
 func russianWords() *words {
 	return &words{
 		Nav: navWords{
-			Skip: "К содержанию", Label: "Страницы", Next: "Далее", Posts: "Посты", Compose: "Новый пост", Jobs: "Задачи",
+			Skip: "К содержанию", Label: "Страницы", Next: "Далее", Posts: "Посты", Compose: "Новый пост", Tasks: "Рассылки", Jobs: "Задачи",
 			Logins: "Входы", SignOut: "Выйти", OtherLanguage: "English", TimesIn: "Часовой пояс:", Password: "Пароль",
 		},
 		Next: nextWords{
-			Title: "Что будет дальше", NextPost: "Следующий пост", Coming: "Впереди", Happened: "Только что",
+			Title: "Что будет дальше", NextPost: "Следующий пост", NextChat: "Следующий чат рассылки", Coming: "Впереди", Happened: "Только что",
 			Attention: "Требует внимания", NothingTitle: "Ничего не ожидается",
 			Nothing: "Ни один пост не запланирован.", NothingLink: "Написать пост",
 			NothingLogin: "Belfry пока не от чьего имени публиковать.", NothingLoginLink: "Добавить бота Telegram",
@@ -22,7 +22,8 @@ func russianWords() *words {
 			Open: "Открыть", NewTab: "(в новой вкладке)",
 			FailedPost: "Пост не опубликован", FailedCure: "Посмотрите причину, измените пост и попробуйте снова.",
 			UnknownPost: "Неизвестно, вышел ли пост", UnknownCure: "Сначала посмотрите в канале, потом решайте.", Look: "Посмотреть",
-			LoginOut: "Вход не действует", LoginOutCure: "Его посты ждут.", LoginsLink: "К входам",
+			FailedTask: "Рассылка не удалась", FailedTaskCure: "Посмотрите причину; чатам, которые её не получили, можно отправить снова.",
+			LoginOut: "Вход не действует", LoginOutCure: "Его посты и рассылки ждут.", LoginsLink: "К входам",
 			NotConnected: "Нет связи", NotConnectedCure: "Belfry пробует снова; если это надолго, проверьте сеть сервера.",
 			SetAside: "Задача отложена", SetAsideCure: "В таком виде она не запустится.", SetAsideLink: "Посмотреть задачу",
 			Overdue: "Задача опаздывает и не запущена", OverdueCure: "Посмотрите журнал Belfry: journalctl -u belfry",
@@ -84,6 +85,66 @@ func russianWords() *words {
 			},
 			SignedOut: "Вы вышли. Войдите в другой вкладке; написанное останется здесь.",
 		},
+		Tasks: tasksWords{
+			Title: "Рассылки", Lead: "Один пост во много чатов от имени аккаунта, чат за чатом.", New: "Новая рассылка", Chats: "Чаты",
+			What: "Рассылка", Progress: "Ход", Next: "Следующий чат", Status: "Статус", Account: "Аккаунт", Older: "Более ранние", Newest: "К последним",
+			Empty: "Рассылок пока нет.", NoAccount: "Рассылки идут от имени аккаунта, а ни один не подключён.", NoAccountLink: "Войти в аккаунт",
+			EmptyOf: map[store.TaskStatus]string{
+				store.TaskPending: "Ни одна рассылка не ждёт начала.", store.TaskProcessing: "Сейчас ничего не рассылается.", store.TaskDone: "Ещё ни одна рассылка не закончена.",
+				store.TaskFailed: "Неудач нет. Хорошо.", store.TaskCancelled: "Ни одна рассылка не отменена.",
+			},
+			Of: func(done, total int) string { return group(done, "\u00a0") + " из " + group(total, "\u00a0") },
+		},
+		Task: taskWords{
+			Title: "Рассылка", Progress: "Ход", Chats: "Чаты", NextChat: "Следующий чат", Now: "сейчас", Ends: "Закончится около", Started: "Начата", Ended: "Закончена",
+			Created: "Создана", StartAt: "Начнётся", Account: "Аккаунт", Pauses: "Пауза между чатами", Quiet: "Тихие часы", Cap: "Не больше", TakenUp: "Попыток", Options: "Параметры",
+			Sent: "отправлено", Failed: "не удалось", Skipped: "пропущено", Left: "осталось",
+			Pause: "Пауза", Resume: "Продолжить", Begin: "Начать", Cancel: "Отменить рассылку", Retry: "Отправить остальным снова", Preview: "Отправить себе", DryRun: "Проверить, кто доступен",
+			Again: "Сделать новую рассылку из этой", Paused: "на паузе", PausedMeans: "Пока не продолжить, ничего не отправляется.", LastError: "Последняя неудача",
+			CancelAsk: "Отменить эту рассылку?", CancelMeans: "Больше её никто не получит. Отправленное останется и здесь, и в чатах.",
+			RetryAsk: "Отправить снова тем, кто не получил?", RetryMeans: "Чаты, где не удалось, где отказано и до которых не дошла очередь, получат её сейчас, один за другим. Дважды не получит никто.",
+			Check: "Кто доступен", CheckRunning: "Belfry проверяет чаты по одному; ничего не отправляется.", CheckDone: "Проверены все чаты.",
+			Reachable: "доступны", Unreachable: "недоступны", Unseen: "ещё не проверены",
+			Deliveries: "Чаты", Filter: "Показать", All: "все", CSV: "Скачать CSV", Target: "Чат", Attempts: "Что происходило",
+			NoRows: "Чатов в этом состоянии нет.", NoUnreachable: "Среди этих чатов доступны все, какие проверены.", More: "Ещё чаты", First: "К началу",
+			Seconds: "с", NoAttempt: "попыток ещё не было",
+			Looked: func(n, total int) string {
+				return "проверено " + group(n, "\u00a0") + " из " + group(total, "\u00a0")
+			},
+			OfFirst: func(n int) string { return "среди первых " + group(n, "\u00a0") },
+			Earlier: func(n int) string {
+				return "до этого " + countedRU(n, "попытка", "попытки", "попыток")
+			},
+			Waited: func(n int) string { return fmt.Sprintf("велено ждать %d с", n) },
+			Range:  func(from, to string) string { return "с " + from + " до " + to },
+			PerDay: func(n int) string {
+				return countedRU(n, "сообщение", "сообщения", "сообщений") + " в день от этого аккаунта"
+			},
+		},
+		Send: sendWords{
+			New: "Новая рассылка", Account: "От имени", Targets: "В эти чаты", TargetsHint: "По одному в строке или через запятую: -1001234567890, @имя или https://t.me/имя. Отправляется в этом порядке.",
+			Choose: "Выбрать из чатов аккаунта", NoChats: "Список чатов этого аккаунта ещё не прочитан.", NoChatsLink: "Прочитать", MoreChats: "Это первые 500; остальные впишите в поле выше.",
+			Off: "выключен", ReadOnly: "писать туда нельзя",
+			Pace: "Темп", Min: "Пауза не меньше, секунд", Max: "Пауза не больше, секунд", PauseHint: "Пусто — как в настройках: обычно от 20 до 40.",
+			QuietFrom: "Тихо с", QuietTo: "Тихо до", QuietHint: "В эти часы ничего не отправляется.", Cap: "Сообщений в день не больше", CapHint: "От этого аккаунта, из какой бы рассылки они ни были. Пусто — без предела.",
+			Attempts: "Попытки", AttemptsHint: "Сколько раз начинать заново после её собственной неудачи. Пусто — как в настройках: обычно 3.",
+			Start: "Начало", At: "В назначенное время", Now: "Как можно скорее", Time: "Дата и время", Preview: "Сначала отправить себе", Check: "Проверить, кто доступен", Send: "Начать",
+			ButtonsHint: "«Сначала отправить себе» кладёт пост в избранное аккаунта. «Проверить» создаёт рассылку, но ничего не отправляет, пока вы её не начнёте.",
+			Previewed:   "Пост лежит в избранном аккаунта.", NotNumber: "не число", NotNumberCure: "напишите, например, 20",
+			Fix: "Рассылка не создана. Что изменить, написано ниже.",
+			Chosen: func(n int) string {
+				return "отмечено: " + countedRU(n, "чат", "чата", "чатов")
+			},
+		},
+		Chats: chatsWords{
+			Title: "Чаты", Lead: "Куда может писать этот аккаунт и как это удавалось.", Account: "Аккаунт", Chat: "Чат", Last: "Последняя удача", Seen: "Сообщений с тех пор", Slow: "Медленный режим",
+			Error: "Последняя неудача", State: "Рассылки", SwitchOff: "Выключить", SwitchOn: "Включить", IsOff: "выключены", IsOn: "включены", ReadOnly: "писать туда нельзя",
+			Refresh: "Прочитать список заново", Reading: "Belfry читает список.", Never: "ещё ничего не отправлено", Empty: "Список чатов этого аккаунта ещё не прочитан.",
+			More: "Ещё чаты", First: "К началу",
+			Types:     map[store.PeerType]string{store.PeerUser: "человек", store.PeerChat: "группа", store.PeerChannel: "канал или группа"},
+			SeenSince: func(n int) string { return group(n, "\u00a0") },
+			SlowMode:  func(d time.Duration) string { return "одно сообщение в " + lengthRU(d) },
+		},
 		Jobs: jobsWords{
 			Title: "Задачи", Lead: "Всё, что ждёт своего времени, по порядку.", Kind: "Вид", AllKinds: "Все виды", Show: "Показать",
 			Next: "Следующий запуск", What: "Задача", Last: "Последний запуск", Actions: "Действия", Never: "ещё не было", Resume: "Продолжить", Pause: "Пауза", RunNow: "Запустить сейчас",
@@ -103,6 +164,21 @@ func russianWords() *words {
 			LoginCure:   "Получите новый токен у @BotFather и введите его через «Изменить».",
 			StoppedCure: "Подождите и посмотрите, что об этом говорит Telegram; потом войдите снова.",
 			NewCure:     "Belfry выполняет вход.", Connected: "на связи", NotConnected: "нет связи",
+		},
+		LogIn: logInWords{
+			Add: "Добавить аккаунт Telegram", AddHow: "От имени аккаунта идут рассылки. Назовите его здесь, а затем войдите: по телефону, по QR-коду или с сессией Telethon.",
+			NameHint: "Как вы его называете: строчные латинские буквы и цифры, например anna.", Begin: "Дальше", Title: "Вход в аккаунт", ByPhone: "По телефону", ByQR: "По QR-коду",
+			BySession: "С сессией Telethon", Way: "Как войти",
+			Phone: "Номер телефона", PhoneHint: "С кодом страны: +79991234567.", SendCode: "Прислать код",
+			Code: "Код", CodeSent: "Telegram отправил код:", EnterCode: "Дальше", Password: "Облачный пароль",
+			PasswordHow: "Кроме кода, у этого аккаунта есть свой пароль.", Hint: "Подсказка:", EnterPassword: "Войти",
+			QRHow: "В Telegram на телефоне, где вход уже есть: Настройки, Устройства, Подключить устройство. Наведите на этот код; страница продолжит сама.",
+			QRAlt: "QR-код для входа в Telegram", QRWait: "Код запрашивается.", QRFailed: "Не удалось получить код:",
+			Session: "StringSession", SessionHint: "То, что напечатал StringSession.save(), одной строкой. Больше показано не будет.", File: "Или файл .session", FileHint: "Файл Telethon, до 1 МБ.",
+			SessionHow: "Больше никто не должен пользоваться этой сессией: сначала остановите старую программу.", UseSession: "Взять эту сессию",
+			Over: "Начать заново", LogIn: "Войти", LogOut: "Выйти", LogOutAsk: "Выйти из этого аккаунта?",
+			LogOutMeans: "Telegram завершит его сессию, а Belfry её забудет. Его рассылки подождут, пока вы не войдёте снова.",
+			UserCure:    "Войдите; всё, что его ждёт, продолжится.", NewCure: "Belfry подключает его.",
 		},
 		SignIn: signInWords{
 			Title: "Вход", Password: "Пароль", Button: "Войти",
@@ -143,6 +219,23 @@ func russianWords() *words {
 			store.PostCancelled:  {"отменён", "Его отменили; он не выйдет."},
 			store.PostSkipped:    {"пропущен", "Время прошло, а отправлять с опозданием было нельзя."},
 		},
+		TaskStatus: map[store.TaskStatus]statusWords{
+			store.TaskPending:    {"ждёт", "Ещё не начата или начнётся снова."},
+			store.TaskProcessing: {"идёт", "Отправляется чат за чатом."},
+			store.TaskDone:       {"закончена", "Чатов больше не осталось."},
+			store.TaskFailed:     {"не удалась", "Закончена, и сама больше ничего не отправляет."},
+			store.TaskCancelled:  {"отменена", "Её отменили; больше её никто не получит."},
+		},
+		Deliveries: map[store.DeliveryStatus]string{
+			store.DeliveryPending: "ждёт", store.DeliverySent: "отправлено", store.DeliveryFailed: "не удалось", store.DeliverySkipped: "пропущено",
+		},
+		Outcomes: map[store.TryOutcome]string{
+			store.TryBegun: "идёт", store.TrySent: "отправлено", store.TryWaits: "надо ждать", store.TryFailed: "не удалось", store.TryRefused: "отказано", store.TryUnknown: "нет ответа",
+		},
+		Vias: map[string]string{
+			"app": "в приложение Telegram этого аккаунта", "sms": "по SMS", "call": "звонком", "flash_call": "коротким звонком", "missed_call": "пропущенным звонком: код — последние цифры номера",
+			"email": "по почте", "fragment": "через fragment.com",
+		},
 		JobStates: map[store.JobState]string{
 			store.JobWaiting: "ждёт", store.JobRunning: "выполняется", store.JobPaused: "на паузе", store.JobSetAside: "отложена",
 		},
@@ -155,7 +248,7 @@ func russianWords() *words {
 		},
 		Platforms:     map[string]string{"telegram": "Telegram", "instagram": "Instagram", "twitter": "X"},
 		IdentityKinds: map[store.IdentityKind]string{store.IdentityBot: "бот", store.IdentityUser: "аккаунт"},
-		JobKinds:      map[string]string{"post": "Пост", "rule": "Правило", "task": "Рассылка", "reminder": "Напоминание", "feedback": "Отзыв", "channel": "Канал", "autocheck": "Проверка аккаунтов"},
+		JobKinds:      map[string]string{"post": "Пост", "rule": "Правило", "task": "Рассылка", "task_check": "Проверка рассылки", "chat_list": "Список чатов", "reminder": "Напоминание", "feedback": "Отзыв", "channel": "Канал", "autocheck": "Проверка аккаунтов"},
 		MediaKinds:    map[string]string{"photo": "Фото", "video": "Видео", "document": "Файл"},
 		Formats:       map[string]string{"plain": "Нет: текст как есть", "html": "HTML", "markdown": "Markdown"},
 		Done: map[string]string{
@@ -163,11 +256,18 @@ func russianWords() *words {
 			"retried": "Пост сейчас выйдет.", "published": "Пост сейчас выйдет.", "paused": "Задача на паузе.",
 			"resumed": "Задача снова в расписании.", "run": "Задача сейчас запустится.", "all-paused": "Всё на паузе.", "all-resumed": "Пауза снята.", "login-added": "Бот добавлен; Belfry выполняет вход.",
 			"login-changed": "Вход изменён.", "login-removed": "Вход удалён.", "password": "Пароль сохранён.",
+			"task-made": "Рассылка создана.", "task-paused": "Рассылка на паузе.", "task-resumed": "Рассылка идёт дальше.", "task-cancelled": "Рассылка отменена.",
+			"task-retried": "Тем, кто не получил, отправляется снова.", "task-previewed": "Пост лежит в избранном аккаунта.", "task-checked": "Belfry проверяет, какие чаты доступны.",
+			"chat-off": "Чат выключен; рассылки его пропускают.", "chat-on": "Чат включён.", "chats-read": "Belfry читает список чатов.",
+			"logged-in": "Вход в аккаунт выполнен.", "logged-out": "Выход из аккаунта выполнен.", "session-used": "Сессия принята; Belfry подключается с ней.",
 		},
 		Fields: map[string]string{
 			"text": "Текст", "target": "Канал или чат", "scheduled_time": "Время", "format": "Разметка",
 			"identity_id": "Вход", "platform": "Сеть", "lateness": "Поведение при опоздании", "name": "Имя", "token": "Токен",
 			"password": "Пароль", "media": "Картинка или файл", "id": "Задача",
+			"target_chat_ids": "Чаты", "min_seconds_between_chats": "Пауза не меньше", "max_seconds_between_chats": "Пауза не больше", "max_attempts": "Попытки",
+			"start_at": "Время", "quiet_from": "Начало тихих часов", "quiet_to": "Конец тихих часов", "daily_cap": "Сообщений в день",
+			"content_id": "Контент", "phone": "Номер телефона", "code": "Код", "session": "Сессия",
 		},
 	}
 }
