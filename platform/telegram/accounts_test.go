@@ -3,10 +3,13 @@ package telegram_test
 import (
 	"context"
 	"errors"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"belfry/platform"
+	"belfry/platform/telegram"
 	"belfry/platform/telegram/telegramtest"
 	"belfry/store"
 )
@@ -204,4 +207,56 @@ func TestLoginNeedsTelegramToAnswer(t *testing.T) {
 	got, err := r.network.SendCode(r.ctx, r.id, phone)
 	r.step(got, err, platform.LoginCode)
 	_ = r.code()
+}
+
+func TestQRCodeIsReplacedBeforeItExpires(t *testing.T) {
+	t.Parallel()
+	r, u := newUser(t, telegramtest.User{})
+	var ahead atomic.Int64
+	cfg := r.config()
+	cfg.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+	r.stop()
+	n, err := telegram.New(r.db, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.run(n)
+	got, err := r.network.ShowQR(r.ctx, r.id)
+	first := r.step(got, err, platform.LoginQR)
+	ahead.Store(int64(time.Until(first.Expires) - time.Second))
+	got, err = r.network.ShowQR(r.ctx, r.id)
+	second := r.step(got, err, platform.LoginQR)
+	if second.URL == first.URL {
+		t.Error("the code that is about to expire is shown again")
+	}
+
+	// Telegram is out of order just when the code is accepted: the next look helps.
+	ahead.Store(0)
+	r.srv.Fail("auth.exportLoginToken", 1, 500, "INTERNAL")
+	if err := r.srv.AcceptQR(u.ID, second.URL); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.srv.AwaitCalls(r.ctx, "auth.exportLoginToken", 3); err != nil {
+		t.Fatal(err)
+	}
+	got, err = r.network.ShowQR(r.ctx, r.id)
+	r.step(got, err, platform.LoginDone)
+}
+
+func TestLoginThatTakesTooLongEnds(t *testing.T) {
+	t.Parallel()
+	r, _ := newUser(t, telegramtest.User{})
+	telegram.SetLoginTime(r.network, 300*time.Millisecond)
+	r.srv.Stop() // it has not even connected
+	_, err := r.network.ShowQR(r.ctx, r.id)
+	if e := r.wrong(err, "", ""); e.Kind != platform.Refused || !strings.Contains(e.Error(), "too long") {
+		t.Errorf("%+v", e)
+	}
+	if got := r.network.Login(r.id); got != (platform.LoginStep{}) {
+		t.Errorf("step %+v", got)
+	}
+	_, err = r.network.EnterPassword(r.ctx, r.id, password)
+	if e := r.wrong(err, "", ""); !strings.Contains(e.Error(), "too long") {
+		t.Errorf("%+v", e)
+	}
 }

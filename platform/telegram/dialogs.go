@@ -2,7 +2,6 @@ package telegram
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -34,7 +33,7 @@ func (n *Network) Chats(ctx context.Context, identityID uint64) ([]platform.Chat
 	}
 	if !c.isUser() {
 		return nil, &platform.Error{Kind: platform.Refused, Scope: platform.ScopeIdentity,
-			Err: errors.New("Telegram does not tell bots which chats they are in")}
+			Err: worded{words: "Telegram does not tell bots which chats they are in"}}
 	}
 	l, err := n.listing(ctx, identityID)
 	if err != nil {
@@ -111,10 +110,11 @@ func (n *Network) listChats(ctx context.Context, c *connection, api *tg.Client) 
 			}
 			listed[p.ref()] = true
 			p.IdentityID = c.identity
-			peers = append(peers, p.Peer)
-			if !p.gone || p.Type == store.PeerChannel {
-				list = append(list, p.chat())
+			if p.moved {
+				continue
 			}
+			peers = append(peers, p.Peer)
+			list = append(list, p.chat())
 		}
 		if err := n.storePeers(peers); err != nil {
 			return nil, storeFailed("store the chats", err)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"runtime"
 	"time"
+
+	"github.com/gotd/td/tg"
 )
 
 // AwaitState waits until the connection of an identity is in a state.
@@ -33,3 +35,18 @@ func AwaitState(ctx context.Context, n *Network, identityID uint64, want State) 
 
 // SetSeenPause sets the pause between two reports of what was seen.
 func SetSeenPause(n *Network, pause time.Duration) { n.seenPause = pause }
+
+// SetLoginTime sets how long a login may take.
+func SetLoginTime(n *Network, limit time.Duration) { n.loginTime = limit }
+
+// Count has a connection see the updates, and end.
+func Count(n *Network, updates ...tg.UpdatesClass) error {
+	s := newSeen(newConnection(n, 1, func() {}))
+	defer s.stop()
+	for _, u := range updates {
+		if err := s.Handle(context.Background(), u); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -10,17 +10,14 @@ import (
 
 	"github.com/gotd/td/session"
 	"github.com/gotd/td/telegram"
-	"github.com/gotd/td/telegram/auth"
 	"github.com/gotd/td/tg"
 
 	"belfry/platform"
 	"belfry/store"
 )
 
-const (
-	loginTime = 10 * time.Minute // that a login may take
-	loginCall = 30 * time.Second // for what a login asks by itself
-)
+// loginCall is the time for what a login asks by itself.
+const loginCall = 30 * time.Second
 
 var (
 	errTooLong   = errors.New("the login took too long: begin again")
@@ -106,7 +103,7 @@ func (n *Network) login(identityID uint64) *login {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	l := n.logins[identityID]
-	if l != nil && l.over() && n.cfg.Now().Sub(l.began) > 2*loginTime {
+	if l != nil && l.over() && n.cfg.Now().Sub(l.began) > 2*n.loginTime {
 		delete(n.logins, identityID)
 		return nil
 	}
@@ -164,7 +161,7 @@ func (n *Network) beginLogin(ctx context.Context, identityID uint64, qr bool) (*
 	l.client = telegram.NewClient(n.cfg.AppID, n.cfg.AppHash, opts)
 	n.logins[identityID] = l
 	n.running.Go(func() {
-		ctx, cancel := context.WithTimeoutCause(life, loginTime, errTooLong)
+		ctx, cancel := context.WithTimeoutCause(life, n.loginTime, errTooLong)
 		defer cancel()
 		l.run(ctx)
 	})
@@ -300,96 +297,6 @@ func (l *login) because(err error) error {
 		return e
 	}
 	return err
-}
-
-func (l *login) sendCode(ctx context.Context, phone string) error {
-	sent, err := l.client.Auth().SendCode(ctx, phone, auth.SendCodeOptions{})
-	if err != nil {
-		return loginError(err)
-	}
-	switch sent := sent.(type) {
-	case *tg.AuthSentCode:
-		via := sentVia(sent.Type)
-		if via == "" {
-			return refusedLogin("", "phone", errors.New("Telegram wants to know more about this account first: log in once with a Telegram app"))
-		}
-		l.mu.Lock()
-		l.step = platform.LoginStep{State: platform.LoginCode, Phone: phone, Via: via}
-		l.hash = sent.PhoneCodeHash
-		l.mu.Unlock()
-		return nil
-	case *tg.AuthSentCodeSuccess:
-		return l.win(ctx, sent.Authorization)
-	}
-	return refusedLogin("", "phone", errors.New("Telegram sends codes to this number only for money: scan a QR code instead"))
-}
-
-func (l *login) enterCode(ctx context.Context, code string) error {
-	l.mu.Lock()
-	phone, hash := l.step.Phone, l.hash
-	l.mu.Unlock()
-	authorization, err := l.client.API().AuthSignIn(ctx, &tg.AuthSignInRequest{
-		PhoneNumber: phone, PhoneCodeHash: hash, PhoneCode: code,
-	})
-	if needsPassword(err) {
-		return l.askPassword(ctx)
-	}
-	if err != nil {
-		return loginError(err)
-	}
-	return l.win(ctx, authorization)
-}
-
-// askPassword moves on to the two-step password.
-func (l *login) askPassword(ctx context.Context) error {
-	password, err := l.client.API().AccountGetPassword(ctx)
-	if err != nil {
-		return loginError(err)
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.step = platform.LoginStep{State: platform.LoginPassword, Phone: l.step.Phone, Hint: password.Hint}
-	return nil
-}
-
-func (l *login) enterPassword(ctx context.Context, password string) error {
-	authorization, err := l.client.Auth().Password(ctx, password)
-	if errors.Is(err, auth.ErrPasswordInvalid) {
-		return refusedLogin("PASSWORD_HASH_INVALID", "password", errors.New("this is not the account's two-step password"))
-	}
-	if err != nil {
-		return loginError(err)
-	}
-	return l.win(ctx, authorization)
-}
-
-// win ends the login with the account that it was for. Another account than the identity's is
-// logged out again.
-func (l *login) win(ctx context.Context, authorization tg.AuthAuthorizationClass) error {
-	a, ok := authorization.(*tg.AuthAuthorization)
-	if !ok {
-		return refusedLogin("PHONE_NUMBER_UNOCCUPIED", "phone", errNoAccount)
-	}
-	account, ok := a.User.(*tg.User)
-	if !ok {
-		return loginError(fmt.Errorf("Telegram answered with %T", a.User))
-	}
-	if l.self != 0 && l.self != account.ID {
-		_, _ = l.client.API().AuthLogOut(ctx) // if it fails, the key is forgotten all the same
-		e := refusedLogin("", "phone", errors.New("this is another Telegram account than the one that this login has been: log that one in, or add a new login"))
-		l.mu.Lock()
-		l.failed = e
-		l.mu.Unlock()
-		l.end(e)
-		return e
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.account == nil {
-		l.account = account
-		close(l.won)
-	}
-	return nil
 }
 
 // adopt makes the session of the login, whose client has ended, the identity's, and connects it.

@@ -13,7 +13,7 @@ import (
 // guessPause is how long to wait after too many wrong passwords; Telegram does not say.
 const guessPause = time.Hour
 
-var errNoAccount = errors.New("Telegram has no account with this number: sign up with a Telegram app first")
+var errNoAccount error = worded{words: "Telegram has no account with this number: sign up with a Telegram app first"}
 
 func refusedLogin(code, field string, err error) *platform.Error {
 	return &platform.Error{Kind: platform.Refused, Scope: platform.ScopeIdentity, Code: code, Field: field, Err: err}

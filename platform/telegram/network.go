@@ -112,6 +112,7 @@ type Network struct {
 	root *os.Root // nil without a media folder
 
 	seenPause time.Duration  // between two reports of what was seen
+	loginTime time.Duration  // that a login may take
 	running   sync.WaitGroup // the logins
 
 	mu          sync.Mutex
@@ -136,7 +137,7 @@ func New(db *store.DB, cfg Config) (*Network, error) {
 	}
 	cfg.Patience = cmp.Or(cfg.Patience, 5*time.Second)
 	n := &Network{
-		db: db, cfg: cfg, dc: where, web: webClient(), seenPause: 10 * time.Second,
+		db: db, cfg: cfg, dc: where, web: webClient(), seenPause: 10 * time.Second, loginTime: 10 * time.Minute,
 		up: make(chan struct{}), connections: map[uint64]*connection{}, logins: map[uint64]*login{},
 		listings: map[uint64]*listing{}, invites: map[invite]platform.ChatRef{},
 	}

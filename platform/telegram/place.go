@@ -15,7 +15,8 @@ type place struct {
 	self     bool // the account itself, whose chat with itself holds its saved messages
 	fresh    bool // Telegram was asked
 	writable bool // false if it is certain that the identity may not write there
-	gone     bool // the identity is no longer in it, or it has become another chat
+	gone     bool // the identity is no longer in it
+	moved    bool // it has become a supergroup, which is another chat
 }
 
 func (p place) ref() platform.ChatRef {
@@ -64,7 +65,8 @@ func describeChat(c tg.ChatClass) (p place, ok bool) {
 	case *tg.Chat:
 		p.Peer = store.Peer{Type: store.PeerChat, PeerID: c.ID, Title: c.Title}
 		admin := c.Creator || !c.AdminRights.Zero()
-		p.gone = c.Left || c.Deactivated || c.MigratedTo != nil
+		p.moved = c.MigratedTo != nil
+		p.gone = c.Left || c.Deactivated || p.moved
 		p.writable = !p.gone && (admin || !c.DefaultBannedRights.SendMessages)
 	case *tg.ChatForbidden:
 		p.Peer = store.Peer{Type: store.PeerChat, PeerID: c.ID, Title: c.Title}
