@@ -36,6 +36,9 @@ func (s *Server) troubles(r reader, o overview) []trouble {
 		}
 		all = append(all, t)
 	}
+	for _, t := range o.failedTask {
+		all = append(all, trouble{"grave", w.FailedTask + ": " + r.taskTitle(t), r.why(t.LastError), w.FailedTaskCure, taskPath(t.ID), w.Look})
+	}
 	for _, j := range o.setAside {
 		all = append(all, trouble{"mild", w.SetAside + ": " + j.Name, r.why(j.Reason), w.SetAsideCure, "/jobs/" + j.Name, w.SetAsideLink})
 	}

@@ -10,6 +10,7 @@ import (
 
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker/tasks"
 )
 
 // How much the first page shows.
@@ -28,13 +29,13 @@ type nextPage struct {
 	Attention []trouble
 	Days      []day
 	More      bool
-	Happened  []pastPost
+	Happened  []pastEntry
 }
 
-// hero is the next post.
+// hero is the next post, or where none is scheduled the next chat of a broadcast.
 type hero struct {
-	When                       *moment
-	Link, Title, Where, Reason string
+	When                              *moment
+	Label, Link, Title, Where, Reason string
 }
 
 // day is the coming runs of one day.
@@ -49,11 +50,13 @@ type comingRun struct {
 	When                                         *moment
 }
 
-// pastPost is a post that has ended.
-type pastPost struct {
+// pastEntry is a post or a broadcast that has ended.
+type pastEntry struct {
 	ID, Link, Title, Where, Network string
 	When                            *moment
 	Status                          chip
+
+	at time.Time
 }
 
 // chip is a state in one word.
@@ -65,6 +68,8 @@ type overview struct {
 	coming     []planned
 	more       bool
 	past       []store.Post
+	tasks      []store.Task // that have ended
+	failedTask []store.Task
 	failed     []store.Post
 	failedMore int
 	unknown    []store.Post
@@ -78,6 +83,7 @@ type overview struct {
 type planned struct {
 	job  store.Job
 	post *store.Post // nil for a job of another kind, or about a post that is gone
+	task *store.Task // likewise
 	why  store.Reason
 }
 
@@ -89,12 +95,7 @@ func (s *Server) loadNext(r reader) (page, error) {
 	p := &nextPage{frame: s.frame(r, "next", r.words.Next.Title), NoLogin: len(o.identities) == 0, More: o.more}
 	p.Attention = s.troubles(r, o)
 	p.plan(r, o)
-	for _, post := range o.past {
-		p.Happened = append(p.Happened, pastPost{
-			ID: id(post.ID), Link: postPath(post.ID), Title: r.postTitle(post), Where: post.Target, Network: webAddress(post.Link),
-			When: r.moment(endOf(post)), Status: r.statusChip(post.Status),
-		})
-	}
+	p.happened(r, o)
 	return p, nil
 }
 
@@ -123,7 +124,7 @@ func (o *overview) read(tx *store.Tx) error {
 		}
 		o.coming = append(o.coming, p)
 	}
-	if err := o.readPosts(tx); err != nil {
+	if err := errors.Join(o.readPosts(tx), o.readTasks(tx)); err != nil {
 		return err
 	}
 	for _, j := range jobs.Items {
@@ -175,6 +176,23 @@ func (o *overview) readPosts(tx *store.Tx) error {
 	return err
 }
 
+// readTasks reads the broadcasts that have ended, the latest first.
+func (o *overview) readTasks(tx *store.Tx) error {
+	for _, status := range []store.TaskStatus{store.TaskDone, store.TaskFailed} {
+		ended, err := tx.Tasks.ByTime(status, store.Query{Limit: pastPosts})
+		if err != nil {
+			return err
+		}
+		for _, t := range ended.Items {
+			o.tasks = append(o.tasks, t)
+			if status == store.TaskFailed && tx.Now().Sub(t.EndedAt) <= recentTrouble && len(o.failedTask) < maxTrouble {
+				o.failedTask = append(o.failedTask, t)
+			}
+		}
+	}
+	return nil
+}
+
 // endOf is when a post that has ended did so.
 func endOf(p store.Post) time.Time {
 	if p.Status == store.PostPublished {
@@ -190,21 +208,62 @@ func plan(tx *store.Tx, j store.Job) (planned, error) {
 		return planned{}, err
 	}
 	p := planned{job: j, why: why}
-	if j.Kind != postKind {
-		return p, nil
+	switch j.Kind {
+	case postKind:
+		p.post, err = subject(tx.Posts.Table, j.Subject)
+	case tasks.Kind, tasks.CheckKind:
+		p.task, err = subject(tx.Tasks.Table, j.Subject)
 	}
-	post, err := tx.Posts.Get(j.Subject)
-	switch _, damaged := errors.AsType[*store.CorruptError](err); {
-	case err == nil:
-		p.post = &post
-	case !damaged && !errors.Is(err, store.ErrNotFound):
-		return p, err
-	}
-	return p, nil
+	return p, err
 }
 
-// plan fills in the next post and the coming runs, by day.
+// subject returns nil for a record that is gone or damaged: it must not hide the others.
+func subject[T any](table store.Table[T], id uint64) (*T, error) {
+	row, err := table.Get(id)
+	if _, damaged := errors.AsType[*store.CorruptError](err); damaged || errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	return &row, err
+}
+
+// happened fills in what has ended.
+func (p *nextPage) happened(r reader, o overview) {
+	for _, post := range o.past {
+		p.Happened = append(p.Happened, pastEntry{
+			ID: id(post.ID), Link: postPath(post.ID), Title: r.postTitle(post), Where: post.Target, Network: webAddress(post.Link),
+			When: r.moment(endOf(post)), Status: r.statusChip(post.Status), at: endOf(post),
+		})
+	}
+	for _, t := range o.tasks {
+		p.Happened = append(p.Happened, pastEntry{
+			ID: "task-" + id(t.ID), Link: taskPath(t.ID), Title: r.taskTitle(t), Where: r.taskWhere(t),
+			When: r.moment(t.EndedAt), Status: r.taskChip(progress{task: t}), at: t.EndedAt,
+		})
+	}
+	slices.SortStableFunc(p.Happened, func(a, b pastEntry) int { return b.at.Compare(a.at) })
+	p.Happened = p.Happened[:min(len(p.Happened), pastPosts)]
+}
+
+// taskWhere says in a few words that something is a broadcast, and how many chats have it.
+func (r reader) taskWhere(t store.Task) string {
+	return r.words.JobKinds[tasks.Kind] + ", " + r.words.Tasks.Of(t.Sent, t.Total)
+}
+
+// heroOf returns which of the coming runs stands above the others: the next post, and where there is
+// none the next chat of a broadcast; or -1.
+func heroOf(coming []planned) int {
+	waits := func(of func(planned) bool) int {
+		return slices.IndexFunc(coming, func(c planned) bool { return c.job.State == store.JobWaiting && of(c) })
+	}
+	if i := waits(func(c planned) bool { return c.post != nil }); i >= 0 {
+		return i
+	}
+	return waits(func(c planned) bool { return c.task != nil && c.job.Kind == tasks.Kind })
+}
+
+// plan fills in what stands above all, and the coming runs by day.
 func (p *nextPage) plan(r reader, o overview) {
+	first := heroOf(o.coming)
 	for i, c := range o.coming {
 		title, where, link := r.jobTitle(c)
 		run := comingRun{
@@ -218,8 +277,11 @@ func (p *nextPage) plan(r reader, o overview) {
 			run.When.Relative = r.words.Time.Now
 		}
 		run.Clock = run.When.Clock
-		if p.Hero == nil && c.post != nil && c.job.State == store.JobWaiting {
-			p.Hero = &hero{When: run.When, Link: link, Title: title, Where: where, Reason: run.Reason}
+		if i == first {
+			p.Hero = &hero{When: run.When, Label: r.words.Next.NextPost, Link: link, Title: title, Where: where, Reason: run.Reason}
+			if c.post == nil {
+				p.Hero.Label = r.words.Next.NextChat
+			}
 			if i == 0 {
 				continue // it stands above the list
 			}
@@ -248,12 +310,22 @@ func (r reader) jobTitle(p planned) (title, where, link string) {
 	if p.post != nil {
 		return r.postTitle(*p.post), p.post.Target, postPath(p.post.ID)
 	}
+	if p.task != nil {
+		title, link = r.taskTitle(*p.task), taskPath(p.task.ID)
+		if p.job.Kind == tasks.CheckKind {
+			return title, r.words.JobKinds[tasks.CheckKind], link
+		}
+		return title, r.words.JobKinds[tasks.Kind] + ", " + r.words.Tasks.Of(p.task.Total-p.task.Left(), p.task.Total), link
+	}
 	title = r.words.JobKinds[p.job.Kind]
 	if title == "" {
 		title = p.job.Kind
 	}
 	if number, ok := strings.CutPrefix(p.job.Name, p.job.Kind+"_"); ok {
 		title += " " + number
+	}
+	if p.job.Kind == tasks.ListKind {
+		return title, "", chatsPath(p.job.Subject)
 	}
 	return title, "", "/jobs/" + p.job.Name
 }

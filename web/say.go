@@ -17,7 +17,7 @@ func (r reader) sayField(e *store.FieldError) string {
 		name = e.Field
 	}
 	if objection, ok := strings.CutPrefix(e.Problem, "is not accepted: "); ok {
-		return r.sentence(r.translate(objection), r.translate(e.Cure))
+		return r.sentence(r.named(objection), r.translate(e.Cure))
 	}
 	if r.lang == russian { // a colon needs no agreement of gender
 		return r.sentence(name+": "+r.translate(e.Problem), r.translate(e.Cure))
@@ -27,19 +27,23 @@ func (r reader) sayField(e *store.FieldError) string {
 
 // sayConflict says why an action is not possible now.
 func (r reader) sayConflict(e *store.ConflictError) string {
-	return r.sentence(r.translate(e.Problem), r.translate(e.Cure))
+	return r.sentence(r.named(e.Problem), r.translate(e.Cure))
 }
 
-// why says a reason. The words of a network come in the reader's language where they are known, and
-// its own name for the error last.
+// why says a reason.
 func (r reader) why(because store.Reason) string {
-	code, words, named := strings.Cut(because.Detail, ": ")
-	if named && strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == "" {
-		because.Detail = r.translate(words) + " (" + code + ")"
-	} else {
-		because.Detail = r.translate(because.Detail)
-	}
+	because.Detail = r.named(because.Detail)
 	return because.Text(r.lang, r.zone)
+}
+
+// named says what a network has said: its words in the reader's language where they are known, and
+// its own name for the error last.
+func (r reader) named(objection string) string {
+	code, words, named := strings.Cut(objection, ": ")
+	if named && strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == "" {
+		return r.translate(words) + " (" + code + ")"
+	}
+	return r.translate(objection)
 }
 
 // sentence puts together what is wrong and what to do.
@@ -93,7 +97,7 @@ func (r reader) translate(sentence string) string {
 			continue
 		}
 		for i, part := range m[1:] {
-			part = r.translate(part)
+			part = r.named(part)
 			said = strings.Replace(said, fmt.Sprintf("%%[%d]s", i+1), part, 1)
 			said = strings.Replace(said, "%s", part, 1)
 		}

@@ -1,8 +1,13 @@
 package web
 
+import "slices"
+
 // translations are the sentences of the workers that people meet on the page, the more particular
 // before the more general.
-func translations() []translation {
+func translations() []translation { return slices.Concat(taskTranslations(), postTranslations()) }
+
+// postTranslations are the sentences about posts, jobs and logins.
+func postTranslations() []translation {
 	return []translation{
 		// Of any field.
 		{"is missing", "", "не указано"},
