@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
@@ -56,7 +57,7 @@ func printTable(w io.Writer, oursFile, peerFile string) error {
 	if peer["burst"] > 0 {
 		ours["burst ratio"] = ours["burst"] / peer["burst"]
 	}
-	fmt.Fprintf(w, "Measured on %s with docs/benchmark/run.sh: %s.\n\n", time.Now().UTC().Format("2006-01-02"), machine())
+	fmt.Fprintf(w, "Measured on %s with docs/benchmark/run.sh on %s; the median where it was measured several times.\n\n", time.Now().UTC().Format("2006-01-02"), machine())
 	fmt.Fprintf(w, "| | Belfry | APScheduler + PostgreSQL | Belfry is | target | |\n|---|--:|--:|--:|--:|---|\n")
 	for _, r := range rows() {
 		value, measured := ours[r.name]
@@ -99,19 +100,25 @@ func amount(v float64) string {
 	return fmt.Sprintf("%.3f", v)
 }
 
+// readFigures reads what was measured; of several values of one figure it takes the median.
 func readFigures(path string) (values map[string]float64, units map[string]string, err error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer file.Close()
+	all := make(map[string][]float64)
 	values, units = make(map[string]float64), make(map[string]string)
 	for decoder := json.NewDecoder(file); decoder.More(); {
 		var f figure
 		if err := decoder.Decode(&f); err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", path, err)
 		}
-		values[f.Name], units[f.Name] = f.Value, f.Unit
+		all[f.Name], units[f.Name] = append(all[f.Name], f.Value), f.Unit
+	}
+	for name, measured := range all {
+		slices.Sort(measured)
+		values[name] = measured[len(measured)/2]
 	}
 	return values, units, nil
 }
