@@ -39,6 +39,11 @@ func (r *room) wrong(err error, code, field string) *platform.Error {
 	if !ok || e.Code != code || e.Field != field {
 		r.Fatalf("login: got %v (%+v), want %s of %s", err, e, code, field)
 	}
+	for _, secret := range r.secrets {
+		if strings.Contains(e.Error(), secret) {
+			r.Errorf("the error has a secret in it: %v", e)
+		}
+	}
 	return e
 }
 
@@ -169,6 +174,46 @@ func TestLoginAsAnotherAccountIsRefusedAndEnded(t *testing.T) {
 	if m := r.only(); m.FromID != u.ID {
 		t.Errorf("message %+v", m)
 	}
+}
+
+func TestWhatIsWrongWithALoginIsSaidOfItsField(t *testing.T) {
+	t.Parallel()
+	r, _ := newUser(t, telegramtest.User{})
+	const unknown = "+79990000099"
+	r.secrets = append(r.secrets, unknown[1:])
+	for _, test := range []struct {
+		code    int
+		message string
+		kind    platform.Kind
+		field   string
+	}{
+		{400, "PHONE_NUMBER_BANNED", platform.Refused, "phone"},
+		{400, "PHONE_NUMBER_UNOCCUPIED", platform.Refused, "phone"},
+		{400, "PHONE_NUMBER_FLOOD", platform.Refused, "phone"},
+		{406, "PHONE_PASSWORD_FLOOD", platform.Wait, ""},
+		{500, "AUTH_RESTART", platform.Transient, ""},
+		{400, "SOMETHING_NEW", platform.Refused, ""},
+	} {
+		r.srv.Fail("auth.sendCode", 1, test.code, test.message)
+		_, err := r.network.SendCode(r.ctx, r.id, phone)
+		if e := r.wrong(err, test.message, test.field); e.Kind != test.kind || e.Scope != platform.ScopeIdentity || e.Kind == platform.Wait && e.Wait <= 0 {
+			t.Errorf("%s: %+v", test.message, e)
+		}
+	}
+	got, err := r.network.SendCode(r.ctx, r.id, unknown)
+	r.step(got, err, platform.LoginCode)
+	r.secrets = append(r.secrets, r.srv.LoginCode(unknown))
+	_, err = r.network.EnterCode(r.ctx, r.id, r.srv.LoginCode(unknown))
+	r.wrong(err, "PHONE_NUMBER_UNOCCUPIED", "phone")
+	r.srv.Fail("auth.signIn", 1, 400, "PHONE_CODE_EXPIRED")
+	_, err = r.network.EnterCode(r.ctx, r.id, "00000")
+	if e := r.wrong(err, "PHONE_CODE_EXPIRED", "code"); !strings.Contains(e.Error(), "ask for a new code") {
+		t.Errorf("%v", e)
+	}
+	got, err = r.network.SendCode(r.ctx, r.id, phone) // the login goes on where it was
+	r.step(got, err, platform.LoginCode)
+	got, err = r.network.EnterCode(r.ctx, r.id, r.code())
+	r.step(got, err, platform.LoginDone)
 }
 
 func TestLoginThatIsNotUnderWayCannotGoOn(t *testing.T) {

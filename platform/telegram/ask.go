@@ -43,8 +43,14 @@ func (n *Network) met(identityID uint64, t target) (p place, err error) {
 			return err
 		}
 		p.Peer, err = tx.Peers.ByPeer(identityID, t.typ, t.id)
+		if !t.plain || !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		if identity, e := tx.Identities.Get(identityID); e != nil || identity.Kind != store.IdentityUser {
+			return err
+		}
 		for _, typ := range []store.PeerType{store.PeerChannel, store.PeerChat} {
-			if t.plain && errors.Is(err, store.ErrNotFound) {
+			if errors.Is(err, store.ErrNotFound) {
 				p.Peer, err = tx.Peers.ByPeer(identityID, typ, t.id)
 			}
 		}

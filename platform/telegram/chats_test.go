@@ -159,6 +159,14 @@ func TestChatsAreFoundByEveryNotation(t *testing.T) {
 	r.unresolved("@somebody_else", platform.Wait, platform.ScopeIdentity)
 }
 
+// A plain id is a user's to a bot: that it once met a channel with that id says nothing.
+func TestPlainIDOfABotIsAUser(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	r.mustPublish(platform.Post{Key: 1, Text: "x"})
+	r.unresolved(fmt.Sprint(r.channel.ID), platform.Refused, platform.ScopeChat)
+}
+
 func TestInvitationThatIsNotGoodIsRefused(t *testing.T) {
 	t.Parallel()
 	r, _ := newLoggedIn(t)
