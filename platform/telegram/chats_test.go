@@ -3,6 +3,7 @@ package telegram_test
 import (
 	"fmt"
 	"maps"
+	"strings"
 	"testing"
 	"time"
 
@@ -167,13 +168,28 @@ func TestPlainIDOfABotIsAUser(t *testing.T) {
 	r.unresolved(fmt.Sprint(r.channel.ID), platform.Refused, platform.ScopeChat)
 }
 
-func TestInvitationThatIsNotGoodIsRefused(t *testing.T) {
+func TestInvitationNamesAChatThatTheUserIsIn(t *testing.T) {
 	t.Parallel()
 	r, _ := newLoggedIn(t)
-	for _, message := range []string{"INVITE_HASH_EXPIRED", "INVITE_HASH_INVALID"} {
-		r.srv.Fail("messages.checkChatInvite", 1, 400, message)
-		r.unresolved("https://t.me/+abcdef", platform.Refused, platform.ScopeChat)
+	group := r.srv.AddGroup(telegramtest.Group{Title: "Inside", Invite: "aaaaaa", Members: []string{"ringer"}})
+	r.srv.AddGroup(telegramtest.Group{Title: "Outside", Invite: "bbbbbb"})
+	r.secrets = append(r.secrets, "aaaaaa")
+	for i, target := range []string{"https://t.me/+aaaaaa", "t.me/joinchat/aaaaaa"} {
+		if chat, fresh := r.resolve(target); chat.ID != group.ID || fresh != (i == 0) {
+			t.Errorf("%s: %+v, %v", target, chat, fresh)
+		}
+		r.send(int64(i+1), target, "by invitation")
 	}
+	if n := len(r.srv.Messages(group.ID)); n != 2 {
+		t.Errorf("%d messages", n)
+	}
+	r.calls("messages.checkChatInvite", 1)
+	if e := r.unresolved("t.me/+bbbbbb", platform.Refused, platform.ScopeChat); !strings.Contains(e.Error(), "join it first") {
+		t.Errorf("%v", e)
+	}
+	r.unresolved("t.me/+cccccc", platform.Refused, platform.ScopeChat)
+	r.srv.Fail("messages.checkChatInvite", 1, 400, "INVITE_HASH_INVALID")
+	r.unresolved("t.me/+dddddd", platform.Refused, platform.ScopeChat)
 }
 
 // send publishes a text to a target.

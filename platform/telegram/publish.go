@@ -27,7 +27,7 @@ func (p publisher) Publish(ctx context.Context, post platform.Post) (platform.Re
 	if e, ok := errors.AsType[*platform.Error](err); ok {
 		log = log.Str("kind", string(e.Kind)).Str("code", e.Code).Str("error", plainly(e.Err))
 	}
-	log.Str("platform", Platform).Uint64("identity", p.identity).Str("target", post.Target).
+	log.Str("platform", Platform).Uint64("identity", p.identity).Str("target", nameOf(post.Target)).
 		Int("media", len(post.Media)).Ints64("messages", receipt.MessageIDs).
 		Dur("took", p.network.cfg.Now().Sub(began)).Msg("publish")
 	return receipt, err

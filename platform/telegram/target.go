@@ -74,6 +74,14 @@ func parseTarget(s string) (target, error) {
 	return target{username: strings.ToLower(name)}, nil
 }
 
+// nameOf is a target as the log may have it: whoever knows an invitation can join the chat.
+func nameOf(s string) string {
+	if t, err := parseTarget(s); err == nil && t.invite != "" {
+		return "an invitation"
+	}
+	return s
+}
+
 // linkPath returns the path of a t.me link, written with or without its scheme.
 func linkPath(s string) (string, bool) {
 	if !strings.Contains(s, "://") {

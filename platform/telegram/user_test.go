@@ -173,16 +173,17 @@ func TestSessionThatTelegramEndedStopsAndTellsOnce(t *testing.T) {
 func TestIdleUserNoticesTheEndOfItsSessionWhenItConnectsAgain(t *testing.T) {
 	t.Parallel()
 	r, u := newLoggedIn(t)
-	r.srv.EndSession(u.ID, 401, "SESSION_REVOKED")
-	r.srv.Restart()
 	cfg := r.config()
 	cfg.Seen = func(uint64, map[platform.ChatRef]int) {}
-	r.stop()
 	n, err := telegram.New(r.db, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.stop()
 	r.run(n)
+	r.connect()
+	r.srv.EndSession(u.ID, 401, "SESSION_REVOKED")
+	r.srv.CloseConnections()
 	r.awaitState(r.id, telegram.StateLogin)
 	if identity := r.identity(); !strings.Contains(identity.Reason.Detail, "SESSION_REVOKED") {
 		t.Errorf("identity %+v", identity)
@@ -285,4 +286,36 @@ func TestBotIsNotLoggedOutLikeAUser(t *testing.T) {
 	if e := platform.AsError(fmt.Errorf("x: %w", r.network.Reach(r.ctx, r.id, "me"))); e.Kind != platform.Refused {
 		t.Errorf("Reach(me): %v", e)
 	}
+}
+
+// An import takes effect when the connection is started anew; until then the old one must leave the
+// new session alone.
+func TestConnectionDoesNotOverwriteASessionThatWasImported(t *testing.T) {
+	t.Parallel()
+	r, u := newLoggedIn(t)
+	imported := r.srv.Session(u.ID)
+	err := r.db.Update(func(tx *store.Tx) error {
+		row, err := tx.Sessions.Of(r.id)
+		if err != nil {
+			return err
+		}
+		if err := tx.Sessions.Delete(row.ID); err != nil {
+			return err
+		}
+		return tx.Sessions.Put(&store.Session{IdentityID: r.id, Data: imported})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.srv.Stop()
+	r.awaitState(r.id, telegram.StateConnecting)
+	r.srv.Start()
+	r.connect()
+	r.mustPublish(platform.Post{Key: 1, Text: "with the old one"})
+	if string(r.session()) != string(imported) {
+		t.Error("the imported session was overwritten")
+	}
+	r.network.Connect(r.id)
+	r.connect()
+	r.mustPublish(platform.Post{Key: 2, Text: "with the new one"})
 }
