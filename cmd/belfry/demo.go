@@ -12,7 +12,9 @@ import (
 
 	"belfry/platform/telegram/telegramtest"
 	"belfry/store"
+	"belfry/worker/identities"
 	"belfry/worker/posts"
+	"belfry/worker/tasks"
 )
 
 type demoCommand struct {
@@ -37,6 +39,7 @@ func (c *demoCommand) Run(ctx context.Context, o output) (err error) {
 	defer tg.Close()
 	tg.AddBot(demoToken, "belfry_demo_bot")
 	channel := tg.AddChannel(telegramtest.Channel{Title: "Belfry demo", Username: demoChannel}, "belfry_demo_bot")
+	account, groups := demoAccount(tg)
 
 	s := settings{
 		fileSetting: fileSetting{DB: filepath.Join(dir, "belfry.db")},
@@ -45,7 +48,7 @@ func (c *demoCommand) Run(ctx context.Context, o output) (err error) {
 		TelegramAPIID: telegramtest.AppID, TelegramAPIHash: telegramtest.AppHash,
 		TelegramBotToken: demoToken, TelegramChat: "@" + demoChannel,
 		TelegramDC: tg.DC(), TelegramKey: tg.PublicKeyPEM(),
-		MinPause: 2, MaxPause: 5, TaskAttempts: 3,
+		MinPause: 3, MaxPause: 8, TaskAttempts: 3,
 		PostAttempts: 3, PostBackoff: 10 * time.Second, PostDeadline: 10 * time.Second,
 		LogLevel: "warn", LogFormat: "auto",
 	}
@@ -57,18 +60,25 @@ func (c *demoCommand) Run(ctx context.Context, o output) (err error) {
 		if err := demoPosts(ctx, svc); err != nil {
 			return fmt.Errorf("make the demo's posts: %w", err)
 		}
+		if err := demoBroadcast(ctx, svc, tg.Session(account), groups); err != nil {
+			return fmt.Errorf("make the demo's broadcast: %w", err)
+		}
 		_, err = fmt.Fprintf(o.out, `Belfry demo: a Telegram of its own, nothing leaves this machine, nothing is kept.
 
   page   %s
   open   %s
          (signed in already; the link works once)
 
-Posts are due within the next minute. What reaches the channel is printed here. Ctrl-C ends the demo.
+Posts are due within the next minute, and a user account sends a broadcast to some groups. What arrives
+is printed here. Ctrl-C ends the demo.
 
 `, svc.url, link)
 		return err
 	}
-	go showMessages(ctx, o, tg, channel.ID)
+	go showMessages(ctx, o, tg, "@"+demoChannel, channel.ID)
+	for _, group := range groups {
+		go showMessages(ctx, o, tg, group.Title, group.ID)
+	}
 	return s.serve(ctx, s.logger(o.log).With().Str("demo", "yes").Logger(), ready)
 }
 
@@ -116,10 +126,48 @@ func demoPosts(ctx context.Context, svc *service) error {
 	return nil
 }
 
-// showMessages prints what arrives in the demo's channel.
-func showMessages(ctx context.Context, o output, tg *telegramtest.Server, channel int64) {
-	for n := 1; tg.Await(ctx, channel, n) == nil; n++ {
-		m := tg.Messages(channel)[n-1]
-		fmt.Fprintf(o.out, "%s  @%s  %s\n", m.At.Local().Format(time.TimeOnly), demoChannel, m.Text)
+// demoAccount adds a user account to the demo's Telegram, with groups that it is in. One of them takes
+// nothing from it.
+func demoAccount(tg *telegramtest.Server) (account int64, groups []telegramtest.Group) {
+	const name = "belfry_demo_user"
+	user := tg.AddUser(telegramtest.User{Phone: "+79990000001", Username: name, FirstName: "Demo", LastName: "Account"})
+	for i, title := range []string{"Neighbours", "Book club", "Flea market", "Night runners", "Announcements only", "Allotment gardens", "Chess evenings"} {
+		groups = append(groups, tg.AddGroup(telegramtest.Group{
+			Title: title, Username: fmt.Sprint("demo_group_", i+1), Members: []string{name}, Forbidden: title == "Announcements only",
+		}))
+	}
+	return user.ID, groups
+}
+
+// demoBroadcast adds the account and has it send a text to its groups.
+func demoBroadcast(ctx context.Context, svc *service, session []byte, groups []telegramtest.Group) error {
+	var account store.Identity
+	err := svc.db.Update(func(tx *store.Tx) (err error) {
+		account, err = identities.Add(tx, identities.Request{Platform: "telegram", Kind: string(store.IdentityUser), Session: session})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	request := tasks.Request{IdentityID: account.ID, Format: "html",
+		Text: "<b>Open evening</b> on Friday at seven. Everybody gets this once, one group after the other."}
+	for _, group := range groups {
+		request.Targets = append(request.Targets, "@"+group.Username)
+	}
+	draft, err := svc.tasks.Prepare(ctx, request)
+	if err != nil {
+		return err
+	}
+	return svc.db.Update(func(tx *store.Tx) error {
+		_, err := svc.tasks.Create(tx, draft)
+		return err
+	})
+}
+
+// showMessages prints what arrives in a chat of the demo.
+func showMessages(ctx context.Context, o output, tg *telegramtest.Server, name string, chat int64) {
+	for n := 1; tg.Await(ctx, chat, n) == nil; n++ {
+		m := tg.Messages(chat)[n-1]
+		fmt.Fprintf(o.out, "%s  %s  %s\n", m.At.Local().Format(time.TimeOnly), name, m.Text)
 	}
 }
