@@ -30,7 +30,7 @@ func (w lister) Run(ctx context.Context, job store.Job) (scheduler.Outcome, erro
 
 func list(tx *store.Tx, identityID uint64, chats []platform.Chat) error {
 	for _, chat := range chats {
-		row, err := meet(tx, identityID, chat)
+		row, err := meet(tx, identityID, chat, true)
 		if err != nil {
 			return err
 		}

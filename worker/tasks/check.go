@@ -26,6 +26,7 @@ type checker struct{ *Worker }
 type found struct {
 	delivery store.Delivery
 	chat     platform.Chat
+	asked    bool // the network was
 	err      error
 }
 
@@ -40,7 +41,8 @@ func (w checker) Run(ctx context.Context, job store.Job) (scheduler.Outcome, err
 	for _, d := range page {
 		f := found{delivery: d}
 		if d.Status == store.DeliveryPending {
-			f.chat, asked, f.err = w.network.Resolve(ctx, task.IdentityID, d.Target)
+			f.chat, f.asked, f.err = w.network.Resolve(ctx, task.IdentityID, d.Target)
+			asked = f.asked
 		}
 		if e, ok := errors.AsType[*platform.Error](f.err); ok && e.Kind != platform.Refused {
 			return w.interrupted(task, all, e), nil
@@ -126,7 +128,7 @@ func (w checker) found(task store.Task, all []found) func(*store.Tx) error {
 			d.Reach, d.Unreachable = "yes", store.Reason{}
 			if f.err != nil {
 				d.Reach, d.Unreachable = "no", store.Reason{Code: store.ReasonRefused, Detail: platform.AsError(f.err).Error()}
-			} else if d.Unreachable, err = obstacle(tx, &d, task.IdentityID, f.chat); err != nil {
+			} else if d.Unreachable, err = obstacle(tx, &d, task.IdentityID, f); err != nil {
 				return err
 			} else if !d.Unreachable.Zero() {
 				d.Reach = "no"
@@ -143,13 +145,13 @@ func (w checker) found(task store.Task, all []found) func(*store.Tx) error {
 }
 
 // obstacle notes which chat a delivery goes to, and says why it will not be made, if so.
-func obstacle(tx *store.Tx, d *store.Delivery, identityID uint64, chat platform.Chat) (store.Reason, error) {
-	row, err := meet(tx, identityID, chat)
+func obstacle(tx *store.Tx, d *store.Delivery, identityID uint64, f found) (store.Reason, error) {
+	row, err := meet(tx, identityID, f.chat, f.asked)
 	if err != nil {
 		return store.Reason{}, err
 	}
 	d.ChatID, d.Title = row.ID, row.Title
-	if !chat.Writable {
+	if row.ReadOnly {
 		return store.Reason{Code: store.ReasonReadOnly}, nil
 	}
 	return unwanted(tx, *d, row)

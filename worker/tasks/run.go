@@ -36,7 +36,7 @@ func (w sender) Run(ctx context.Context, job store.Job) (scheduler.Outcome, erro
 	if err != nil {
 		return w.failed(ctx, s, asked, err)
 	}
-	ready, out, err := w.fix(s, chat)
+	ready, out, err := w.fix(s, chat, asked)
 	if err != nil || !ready {
 		return out, err
 	}
@@ -170,14 +170,14 @@ func later(a, b time.Time) time.Time {
 
 // fix notes which chat the target is and that an attempt begins: from then on it counts as possibly
 // out. If the chat is not to be sent to now, ready is false.
-func (w *Worker) fix(s *step, chat platform.Chat) (ready bool, out scheduler.Outcome, err error) {
+func (w *Worker) fix(s *step, chat platform.Chat, asked bool) (ready bool, out scheduler.Outcome, err error) {
 	err = w.db.Update(func(tx *store.Tx) error {
 		ready, out, s.begun = false, scheduler.Outcome{}, false
 		task, err := tx.Tasks.Get(s.task.ID)
 		if err != nil || task.Status.Final() { // cancelled meanwhile
 			return err
 		}
-		row, err := meet(tx, task.IdentityID, chat)
+		row, err := meet(tx, task.IdentityID, chat, asked)
 		if err != nil {
 			return err
 		}
@@ -246,7 +246,7 @@ func (w *Worker) sent(s *step, receipt platform.Receipt) scheduler.Outcome {
 		}
 		pace.Sent++
 		return store.DeliverySent, store.Reason{}, changeChat(tx, d.ChatID, func(c *store.Chat) {
-			c.LastSuccess, c.LastTried, c.Seen, c.LastError = tx.Now(), tx.Now(), 0, store.Reason{}
+			c.LastSuccess, c.LastTried, c.Seen, c.LastError, c.ReadOnly = tx.Now(), tx.Now(), 0, store.Reason{}, false
 			if c.Slowmode > 0 {
 				c.SlowUntil = tx.Now().Add(time.Duration(c.Slowmode) * time.Second)
 			}

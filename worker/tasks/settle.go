@@ -135,15 +135,19 @@ func waitForLogin(identity store.Identity, now time.Time) scheduler.Outcome {
 	return scheduler.Outcome{Again: until, Hold: until, Reason: why}
 }
 
-// meet returns the row of a chat, and makes or renews it.
-func meet(tx *store.Tx, identityID uint64, chat platform.Chat) (store.Chat, error) {
+// meet returns the row of a chat, and makes or renews it. Whether it can be written to is only news
+// if the network was asked.
+func meet(tx *store.Tx, identityID uint64, chat platform.Chat, asked bool) (store.Chat, error) {
 	row, err := tx.Chats.ByPeer(identityID, store.PeerType(chat.Type), chat.ID)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return row, err
 	}
 	before := row
 	row.IdentityID, row.Type, row.PeerID = identityID, store.PeerType(chat.Type), chat.ID
-	row.Title, row.Username, row.ReadOnly = chat.Title, chat.Username, !chat.Writable
+	row.Title, row.Username = chat.Title, chat.Username
+	if asked {
+		row.ReadOnly = !chat.Writable
+	}
 	if chat.Slowmode > 0 {
 		row.Slowmode = int(chat.Slowmode / time.Second)
 	}

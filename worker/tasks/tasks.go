@@ -33,8 +33,8 @@ type Network interface {
 	// Check finds what the network would not accept, without asking it, and measures the text.
 	Check(p platform.Post) (platform.Measure, error)
 	// Resolve finds the chat that a target names, without asking the network if the identity has
-	// met it before: then fresh is false.
-	Resolve(ctx context.Context, identityID uint64, target string) (chat platform.Chat, fresh bool, err error)
+	// met it before: then asked is false, and that it can be written to is taken for granted.
+	Resolve(ctx context.Context, identityID uint64, target string) (chat platform.Chat, asked bool, err error)
 	// Chats lists the chats of an account.
 	Chats(ctx context.Context, identityID uint64) ([]platform.Chat, error)
 	// Publisher sends posts as an identity. It knows the target "me".
