@@ -10,8 +10,11 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker/identities"
 	"belfry/worker/posts"
+	"belfry/worker/tasks"
 )
 
 // TestPictures takes pictures of all pages with the data of a small newsroom, for people to look at.
@@ -34,6 +37,9 @@ func TestPictures(t *testing.T) {
 	pages := map[string]string{
 		"next": "/", "posts": "/posts", "failed": "/posts?status=failed", "post": "/posts/1", "published": "/posts/12", "compose": "/posts/new?from=3",
 		"change": "/posts/2/change", "cancel": "/posts/1/cancel", "jobs": "/jobs", "job": "/jobs/post_4", "logins": "/logins", "login": "/logins/1/change",
+		"tasks": "/tasks", "task": "/tasks/1", "task-unreachable": "/tasks/2?show=unreachable", "task-done": "/tasks/3?show=failed", "send": "/tasks/new?from=3",
+		"chats": "/chats", "login-phone": "/logins/4/login", "login-qr": "/logins/4/login?way=qr", "login-session": "/logins/4/login?way=session",
+		"log-out": "/logins/3/log-out", "task-cancel": "/tasks/1/cancel",
 		"password": "/password", "empty": "/posts?status=skipped", "missing": "/posts/999",
 	}
 	if only := os.Getenv("BELFRY_PICTURES_ONLY"); only != "" {
@@ -60,6 +66,7 @@ func TestPictures(t *testing.T) {
 		b.shootWindow(filepath.Join(dir, name))
 	}
 	weather(store.IdentityLogin)
+	h.broadcasts()
 	for _, lang := range []string{english, russian} {
 		b.do(chromedp.Navigate(h.base + "/password"))
 		if eval[string](b, "document.documentElement.lang") != lang {
@@ -71,6 +78,9 @@ func TestPictures(t *testing.T) {
 				for _, scheme := range []string{"light", "dark"} {
 					b.viewport(width, 800, scheme)
 					b.open(path)
+					if strings.Contains(path, "way=qr") {
+						b.until(`!!document.querySelector("svg.qr")`)
+					}
 					b.shoot(filepath.Join(dir, fmt.Sprintf("%s-%s-%d-%s.png", name, lang, width, scheme)))
 				}
 			}
@@ -208,4 +218,130 @@ func (h *harness) postNow(in time.Duration, text, format, photo string) store.Po
 		return err
 	})
 	return made
+}
+
+// broadcasts adds what the newsroom's user account sends.
+func (h *harness) broadcasts() {
+	account := h.account("anna")
+	h.update(func(tx *store.Tx) error {
+		_, err := identities.Add(tx, identities.Request{Platform: "telegram", Name: "boris", Kind: "user"})
+		return err
+	})
+	broadcast := func(text string, chats int, more func(*tasks.Request)) store.Task {
+		r := tasks.Request{Text: text, Format: "html", IdentityID: account.ID, StartAt: h.soon(10 * time.Minute), QuietFrom: "23:00", QuietTo: "08:00"}
+		from, to := 20*time.Second, 40*time.Second
+		r.MinPause, r.MaxPause, r.DailyCap = &from, &to, 400
+		for i := range chats {
+			r.Targets = append(r.Targets, fmt.Sprintf("@quarter_%03d", i+1))
+		}
+		if more != nil {
+			more(&r)
+		}
+		draft, err := h.tasks.Prepare(h.t.Context(), r)
+		if err != nil {
+			h.fatal(err)
+		}
+		var made store.Task
+		h.update(func(tx *store.Tx) (err error) {
+			made, err = h.tasks.Create(tx, draft)
+			return err
+		})
+		return made
+	}
+	names := []string{"Harbour quarter", "Old town neighbours", "Mill Lane and around", "Parents of school 12", "Cyclists of the city", "Station square", "Night shift", "Allotments north", "Market traders", "Garden Street", "Riverside readers"}
+	running := broadcast("<b>Tomorrow the water is off from nine to noon</b>\n\nIn the streets between the harbour and the station. Fill a bottle or two today.", 180, nil)
+	checked := broadcast("Would you like a monthly letter from the editors?", 60, func(r *tasks.Request) { r.Hold = true })
+	ended := broadcast("The weekend market moves to the old tram depot", 24, nil)
+	h.update(func(tx *store.Tx) error {
+		now := tx.Now()
+		for i, t := range []store.Task{running, checked, ended} {
+			t, err := tx.Tasks.Get(t.ID)
+			if err != nil {
+				return err
+			}
+			t.CreatedAt = now.Add(time.Duration(-3+i) * time.Hour)
+			switch i {
+			case 0:
+				t.Status, t.StartedAt, t.Attempts, t.Sent, t.Skipped, t.Failed = store.TaskProcessing, now.Add(-time.Hour), 1, 64, 2, 1
+				t.LastError = store.Reason{Code: store.ReasonRefused, Detail: "CHAT_WRITE_FORBIDDEN: this login may not post in the chat: make it an administrator that may post messages"}
+			case 1:
+				t.Check, t.Checked = store.CheckRunning, t.First+41
+			case 2:
+				t.Status, t.StartedAt, t.EndedAt, t.Sent, t.Skipped, t.Failed = store.TaskDone, now.Add(-26*time.Hour), now.Add(-25*time.Hour), 20, 3, 1
+				if err := scheduler.Delete(tx, t.JobName()); err != nil {
+					return err
+				}
+			}
+			if err := tx.Tasks.Put(&t); err != nil {
+				return err
+			}
+			for n := range t.Total {
+				d, err := tx.Deliveries.Get(t.First + uint64(n))
+				if err != nil {
+					return err
+				}
+				h.became(&d, i, n, names[n%len(names)], now)
+				if err := tx.Deliveries.Put(&d); err != nil {
+					return err
+				}
+			}
+		}
+		for i, name := range names {
+			c := store.Chat{IdentityID: account.ID, Type: store.PeerChannel, PeerID: int64(1_500_000_000 + i), Title: name, CreatedAt: now, UpdatedAt: now, ListedAt: now}
+			switch i % 4 {
+			case 0:
+				c.Username, c.LastSuccess, c.Seen = fmt.Sprintf("quarter_%03d", i+1), now.Add(time.Duration(-50*i-20)*time.Minute), 17*i+3
+			case 1:
+				c.Slowmode, c.LastSuccess, c.Seen = 3600, now.Add(-20*time.Hour), 1204
+			case 2:
+				c.Off = i == 2
+				c.LastError = store.Reason{Code: store.ReasonRefused, Detail: "CHAT_WRITE_FORBIDDEN: this login may not post in the chat: make it an administrator that may post messages"}
+			case 3:
+				c.Type, c.ReadOnly = store.PeerChat, i == 3
+			}
+			if err := tx.Chats.Put(&c); err != nil {
+				return err
+			}
+		}
+		job, err := tx.Jobs.ByName(running.JobName())
+		if err != nil {
+			return err
+		}
+		job.Due = now.Add(26 * time.Minute)
+		job.Reason = store.Reason{Code: store.ReasonPacing, Until: job.Due}
+		return tx.Jobs.Put(&job)
+	})
+}
+
+// became lets a chat of one of the three broadcasts be as far as it is.
+func (h *harness) became(d *store.Delivery, task, n int, name string, now time.Time) {
+	at := now.Add(time.Duration(n-70) * 30 * time.Second)
+	refused := store.Reason{Code: store.ReasonRefused, Detail: "CHANNEL_PRIVATE: the chat does not exist or this login is not in it: check the address and join or add it"}
+	sent := func() {
+		d.Status, d.Title, d.SentAt, d.MessageIDs, d.Link = store.DeliverySent, name, at, []int64{int64(n + 100)}, fmt.Sprintf("https://t.me/%s/%d", strings.TrimPrefix(d.Target, "@"), n+100)
+		if n%7 == 3 {
+			d.Add(store.Try{At: at.Add(-40 * time.Second), Ended: at.Add(-39 * time.Second), Outcome: store.TryWaits, Reason: store.Reason{Code: store.ReasonFlood}, Wait: 38})
+		}
+		d.Add(store.Try{At: at, Ended: at, Outcome: store.TrySent})
+	}
+	switch {
+	case task == 1 && n <= 41:
+		d.Title, d.Reach = name, "yes"
+		if n%6 == 5 {
+			d.Title, d.Reach, d.Unreachable = "", "no", refused
+		}
+	case task == 1:
+	case task == 0 && n > 66:
+	case task == 0 && n%30 == 5, task == 2 && n > 20:
+		d.Status, d.Reason = store.DeliverySkipped, refused
+		d.Add(store.Try{At: at, Ended: at, Outcome: store.TryRefused, Reason: refused})
+	case n == 9:
+		d.Status, d.Title = store.DeliveryFailed, name
+		d.Reason = store.Reason{Code: store.ReasonGaveUp, N: 3, Of: 3, Detail: "Telegram did not answer: the connection broke or the time was up"}
+		for try := range 3 {
+			d.Add(store.Try{At: at.Add(time.Duration(try) * time.Minute), Ended: at, Outcome: store.TryUnknown, Reason: store.Reason{Code: store.ReasonError, Detail: d.Reason.Detail}})
+		}
+	default:
+		sent()
+	}
 }

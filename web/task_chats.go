@@ -8,7 +8,7 @@ import (
 
 const (
 	// chatsPerPage is how many chats of a broadcast a page shows.
-	chatsPerPage = 50
+	chatsPerPage = 25
 	// checkLimit is how many chats the page looks at to count and to find those that the dry run
 	// could not reach: there is no index of them.
 	checkLimit = 1000
@@ -168,10 +168,11 @@ func (r reader) deliveryRow(d store.Delivery) deliveryRow {
 		Status: chip{"is-chat-" + string(d.Status), r.words.Deliveries[d.Status]},
 	}
 	if d.Status == store.DeliveryPending && d.Reach == "no" {
-		row.Unreachable = r.words.Task.Unreachable
-		if why := r.why(d.Unreachable); why != "" {
-			row.Unreachable += ": " + why
+		why := r.why(d.Unreachable)
+		if d.Unreachable.Code == store.ReasonRefused && d.Unreachable.Detail != "" {
+			why = r.named(d.Unreachable.Detail)
 		}
+		row.Unreachable = r.sentence(r.words.Task.Unreachable+": "+why, "")
 	}
 	tries := d.Tries[max(0, len(d.Tries)-shownTries):]
 	if earlier := d.Tried - len(tries); earlier > 0 {
