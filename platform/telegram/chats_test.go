@@ -41,6 +41,16 @@ func (r *room) unresolved(target string, kind platform.Kind, scope platform.Scop
 	return e
 }
 
+func TestARefusalSaysWhetherTelegramWasAsked(t *testing.T) {
+	t.Parallel()
+	r, _ := newLoggedIn(t)
+	for target, want := range map[string]bool{"@nobody_is_here": true, "no chat": false} {
+		if _, asked, err := r.network.Resolve(r.ctx, r.id, target); err == nil || asked != want {
+			t.Errorf("resolve %s: asked %v, %v", target, asked, err)
+		}
+	}
+}
+
 func TestAllChatsAreListed(t *testing.T) {
 	t.Parallel()
 	r, _ := newLoggedIn(t)

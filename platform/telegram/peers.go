@@ -26,19 +26,19 @@ func (n *Network) Reach(ctx context.Context, identityID uint64, name string) err
 }
 
 // Resolve finds the chat that a target names, without asking Telegram if the identity has met it:
-// then fresh is false, and that it may write there is taken for granted.
-func (n *Network) Resolve(ctx context.Context, identityID uint64, name string) (chat platform.Chat, fresh bool, err error) {
+// then asked is false, and that it may write there is taken for granted.
+func (n *Network) Resolve(ctx context.Context, identityID uint64, name string) (chat platform.Chat, asked bool, err error) {
 	p, err := n.find(ctx, identityID, name)
 	if err == nil && p.fresh {
 		err = n.storePlace(p)
 	}
 	if err != nil {
-		return platform.Chat{}, false, err
+		return platform.Chat{}, p.fresh, err
 	}
 	return p.chat(), p.fresh, nil
 }
 
-// find finds a place and does not store it.
+// find finds a place and does not store it. With an error, too, fresh says whether Telegram was asked.
 func (n *Network) find(ctx context.Context, identityID uint64, name string) (place, error) {
 	t, err := parseTarget(name)
 	if err != nil {
@@ -56,7 +56,7 @@ func (n *Network) find(ctx context.Context, identityID uint64, name string) (pla
 		return place{}, err
 	}
 	if p, err = n.ask(ctx, c, api, t); err != nil {
-		return place{}, c.sorted(api, err, false)
+		return place{fresh: true}, c.sorted(api, err, false)
 	}
 	return p, nil
 }
