@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -96,7 +97,7 @@ func TestTheDocumentedCommandsPublishAPostAtItsTime(t *testing.T) {
 	}
 	for status := ""; status != string(store.PostPublished); {
 		answer := curl(documentedGet)
-		if status, _ = answer["status"].(string); status == string(store.PostPublished) && answer["link"] != "https://t.me/curator/1" {
+		if status, _ = answer["status"].(string); status == string(store.PostPublished) && answer["link"] != fmt.Sprint("https://t.me/curator/", message.ID) {
 			t.Errorf("published as %v", answer)
 		}
 		if ctx.Err() != nil {

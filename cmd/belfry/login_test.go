@@ -1,0 +1,123 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"belfry/platform/telegram/telegramtest"
+)
+
+// talk runs a command and answers its questions, each with what the function for its first word
+// returns.
+func (m *machine) talk(args []string, answers map[string]func() string) (said string, err error) {
+	m.t.Helper()
+	cmd := m.command(args...)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	var problems strings.Builder
+	cmd.Stderr = &problems
+	if err := cmd.Start(); err != nil {
+		m.t.Fatal(err)
+	}
+	var text, asked strings.Builder
+	for reader := bufio.NewReader(out); ; {
+		r, _, err := reader.ReadRune()
+		if err != nil {
+			break
+		}
+		text.WriteRune(r)
+		asked.WriteRune(r)
+		if r == '\n' {
+			asked.Reset()
+		}
+		if !strings.HasSuffix(asked.String(), ": ") {
+			continue
+		}
+		for begins, answer := range answers {
+			if strings.HasPrefix(asked.String(), begins) {
+				if _, err := io.WriteString(in, answer()+"\n"); err != nil {
+					m.t.Fatal(err)
+				}
+				asked.Reset()
+			}
+		}
+	}
+	if err := cmd.Wait(); err != nil {
+		return text.String(), fmt.Errorf("%w: %s", err, problems.String())
+	}
+	return text.String(), nil
+}
+
+func TestAnAccountIsLoggedInOnTheCommandLine(t *testing.T) {
+	m := newMachine(t)
+	const phone = "+79990001122"
+	user := m.tg.AddUser(telegramtest.User{Phone: phone, Username: "ringer", FirstName: "Ring", LastName: "Er",
+		Password: "one two", PasswordHint: "counting"})
+	group := m.tg.AddGroup(telegramtest.Group{Title: "Friends", Username: "ringers_friends", Members: []string{"ringer"}})
+	if _, err := m.output("login"); exitCode(err) != exitUsage || !strings.Contains(err.Error(), "/belfry.db") {
+		t.Errorf("without a file: %v", err)
+	}
+	p, url := m.start()
+	tries := 0
+	answers := map[string]func() string{
+		"Phone number": func() string { return phone },
+		"The code": func() string {
+			if tries++; tries == 1 {
+				return "00000x"
+			}
+			return m.tg.LoginCode(phone)
+		},
+		"The account's two-step password (hint: counting)": func() string { return "one two" },
+	}
+	said, err := m.talk([]string{"login"}, answers)
+	if err != nil || !strings.Contains(said, "Logged in as Ring Er") || tries != 2 {
+		t.Fatalf("login: %v\n%s", err, said)
+	}
+	m.waitForLogin(url)
+	if out, err := m.output("tasks", "create", "--text", "Hello", "--target", "@ringers_friends"); err != nil {
+		t.Fatalf("%s: %v", out, err)
+	}
+	waitForTasks(t, url, time.Now().Add(time.Minute))
+	if list, err := m.output("tasks"); err != nil || !strings.Contains(list, "done") {
+		t.Errorf("tasks: %s, %v", list, err)
+	}
+	if list, err := m.output("tasks", "deliveries", "1"); err != nil || !strings.Contains(list, "https://t.me/ringers_friends/") {
+		t.Errorf("deliveries: %s, %v", list, err)
+	}
+	p.stop()
+	messages := m.tg.Messages(group.ID)
+	if len(messages) != 1 || messages[0].FromID != user.ID {
+		t.Errorf("the group has %+v", messages)
+	}
+	for _, secret := range []string{"one two", phone} {
+		if strings.Contains(p.log.String(), secret) {
+			t.Errorf("%q is in the log", secret)
+		}
+	}
+}
+
+func TestAQRCodeIsDrawnSoThatItCanBeScanned(t *testing.T) {
+	picture, err := terminalQR("tg://login?token=AQLkW5tn0000000000000000000000000000000000000000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimRight(picture, "\n"), "\n")
+	for _, line := range lines {
+		if n := len([]rune(line)); n != len([]rune(lines[0])) || n > 80 || n < 25 {
+			t.Fatalf("a line is %d wide:\n%s", n, picture)
+		}
+	}
+	if first := []rune(lines[0]); strings.Trim(string(first), "█") != "" { // the quiet zone
+		t.Errorf("no border:\n%s", picture)
+	}
+}
