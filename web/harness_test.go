@@ -41,8 +41,8 @@ type harness struct {
 	server     *Server
 	posts      *posts.Worker
 	tasks      *tasks.Worker
-	network    *chatNetwork    // of broadcasts
-	accounts   *memoryAccounts // that are logged in on the page
+	network    *chatNetwork    // of broadcasts; nil with another one
+	accounts   *memoryAccounts // that are logged in on the page; likewise
 	socketPath string
 	base       string // such as http://127.0.0.1:40001
 	client     *http.Client
@@ -77,6 +77,15 @@ func (acceptsAll) Publish(context.Context, platform.Post) (platform.Receipt, err
 // start serves a Belfry with one login, a password and a token. change may alter its settings.
 func start(t testing.TB, change ...func(*Config)) *harness {
 	t.Helper()
+	return startWith(t, func(h *harness) (tasks.Network, platform.Accounts) {
+		h.network, h.accounts = newChatNetwork(t), &memoryAccounts{db: h.db, steps: make(map[uint64]platform.LoginStep)}
+		return h.network, h.accounts
+	}, change...)
+}
+
+// startWith is start with another network for broadcasts and accounts.
+func startWith(t testing.TB, network func(*harness) (tasks.Network, platform.Accounts), change ...func(*Config)) *harness {
+	t.Helper()
 	h := &harness{}
 	h.t, _ = t.(*testing.T)
 	db, err := store.Open(filepath.Join(t.TempDir(), "belfry.db"), store.Options{Now: h.now})
@@ -89,12 +98,12 @@ func start(t testing.TB, change ...func(*Config)) *harness {
 		fn(&cfg)
 	}
 	h.posts = posts.New(db, map[string]posts.Network{"telegram": acceptsAll{}}, posts.Config{})
-	h.network, h.accounts = newChatNetwork(t), &memoryAccounts{db: db, steps: make(map[uint64]platform.LoginStep)}
-	h.tasks = tasks.New(db, h.network, tasks.Config{MinPause: time.Millisecond, MaxPause: 5 * time.Millisecond, Zone: cfg.Timezone})
+	chats, accounts := network(h)
+	h.tasks = tasks.New(db, chats, tasks.Config{MinPause: time.Millisecond, MaxPause: 5 * time.Millisecond, Zone: cfg.Timezone})
 	kinds := h.tasks.Jobs()
 	kinds[posts.Kind] = h.posts.Job()
 	schedule := scheduler.New(db, scheduler.Config{Kinds: kinds, Log: zerolog.New(io.Discard), Now: h.now})
-	workers := Workers{Posts: h.posts, Tasks: h.tasks, Logins: identities.NewLogins(db, h.accounts)}
+	workers := Workers{Posts: h.posts, Tasks: h.tasks, Logins: identities.NewLogins(db, accounts)}
 	if h.server, err = New(cfg, db, schedule, workers, h.allConnections); err != nil {
 		t.Fatal(err)
 	}
