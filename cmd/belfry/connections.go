@@ -44,7 +44,7 @@ func (svc *service) followIdentities(ctx context.Context) error {
 		for id, i := range now {
 			before, there := known[id]
 			switch {
-			case !there || entrance(i) != entrance(before) && entrance(i) != "":
+			case !there || mustConnect(before, i):
 				svc.telegram.Connect(id)
 			case i.Kind == store.IdentityUser && i.State == store.IdentityReady && before.State != store.IdentityReady:
 				if err := svc.db.Update(func(tx *store.Tx) error { return tasks.ListChats(tx, id) }); err != nil {
@@ -61,16 +61,10 @@ func (svc *service) followIdentities(ctx context.Context) error {
 	}
 }
 
-// entrance is what an identity logs in with that it was given and has not used yet: with another one
-// it has to connect again.
-func entrance(i store.Identity) string {
-	switch {
-	case i.Kind == store.IdentityBot:
-		return i.Secret
-	case i.State == store.IdentityNew:
-		return i.UpdatedAt.String()
-	}
-	return ""
+// mustConnect reports whether an identity was changed so that it has to connect again: it has
+// something else to log in with, or is to try anew.
+func mustConnect(before, now store.Identity) bool {
+	return now.Secret != before.Secret || now.State == store.IdentityNew && !now.UpdatedAt.Equal(before.UpdatedAt)
 }
 
 // identities returns the Telegram identities.

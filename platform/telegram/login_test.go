@@ -1,6 +1,7 @@
 package telegram_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -163,6 +164,25 @@ func TestConnectionComesBack(t *testing.T) {
 	r.connect()
 	r.mustPublish(platform.Post{Key: 3, Text: "after an outage"})
 	r.calls(loginID, 0)
+}
+
+func TestARestrictionOutlastsTheConnection(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	why := store.Reason{Code: store.ReasonStopped, Detail: "PEER_FLOOD"}
+	err := r.db.Update(func(tx *store.Tx) error {
+		identity, err := tx.Identities.Get(r.id)
+		identity.State, identity.Reason = store.IdentityStopped, why
+		return errors.Join(err, tx.Identities.Put(&identity))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.network.Connect(r.id) // as after a change of its target
+	r.connect()
+	if identity := r.identity(); identity.State != store.IdentityStopped || identity.Reason != why {
+		t.Errorf("identity %+v", identity)
+	}
 }
 
 func TestWithoutAConnectionPublishSaysSoSoon(t *testing.T) {

@@ -117,7 +117,7 @@ func (c *connection) load() (identity store.Identity, err error) {
 	return identity, nil
 }
 
-// remember stores who the identity is and that it is logged in.
+// remember stores who the identity is and, unless it is restricted, that it is logged in.
 func (c *connection) remember(self *tg.User) error {
 	return c.network.db.Update(func(tx *store.Tx) error {
 		identity, err := tx.Identities.Get(c.identity)
@@ -125,7 +125,9 @@ func (c *connection) remember(self *tg.User) error {
 			return err
 		}
 		before := identity
-		identity.State, identity.Reason = store.IdentityReady, store.Reason{}
+		if identity.State != store.IdentityStopped { // only a person knows when a restriction is over
+			identity.State, identity.Reason = store.IdentityReady, store.Reason{}
+		}
 		describeSelf(&identity, self)
 		if identity == before {
 			return nil

@@ -205,6 +205,20 @@ func Configure(tx *store.Tx, token, target string) error {
 	return err
 }
 
+// Resume lets a login act again that the network had restricted, because its owner says that the
+// restriction is over. If it is not, the next call tells.
+func Resume(tx *store.Tx, id uint64) (store.Identity, error) {
+	i, err := tx.Identities.Get(id)
+	if err != nil {
+		return i, err
+	}
+	if i.State != store.IdentityStopped {
+		return i, &store.ConflictError{Problem: "the login " + i.Name + " is not restricted", Cure: "there is nothing to resume"}
+	}
+	i.State, i.Reason, i.UpdatedAt = store.IdentityNew, store.Reason{}, tx.Now()
+	return i, tx.Identities.Put(&i)
+}
+
 // settingImported holds a mark of the session that was last taken over from the settings.
 const settingImported = "imported_session"
 

@@ -102,3 +102,79 @@ func TestAnIdentityThatPostsWaitForStays(t *testing.T) {
 	})
 	update(t, db, func(tx *store.Tx) error { return Remove(tx, id) })
 }
+
+func TestOnlyARestrictedLoginIsResumed(t *testing.T) {
+	db := newDB(t)
+	var bot store.Identity
+	update(t, db, func(tx *store.Tx) (err error) {
+		bot, err = Add(tx, Request{Platform: "telegram", Token: token})
+		return err
+	})
+	resume := func() error {
+		return db.Update(func(tx *store.Tx) error {
+			_, err := Resume(tx, bot.ID)
+			return err
+		})
+	}
+	if _, ok := errors.AsType[*store.ConflictError](resume()); !ok {
+		t.Error("a login that is not restricted was resumed")
+	}
+	update(t, db, func(tx *store.Tx) error {
+		bot.State, bot.Reason = store.IdentityStopped, store.Reason{Code: store.ReasonStopped}
+		return tx.Identities.Put(&bot)
+	})
+	if err := resume(); err != nil {
+		t.Fatal(err)
+	}
+	err := db.View(func(tx *store.Tx) (err error) {
+		bot, err = tx.Identities.Get(bot.ID)
+		return err
+	})
+	if err != nil || bot.State != store.IdentityNew || !bot.Reason.Zero() {
+		t.Errorf("%+v, %v", bot, err)
+	}
+}
+
+func TestASessionOfTheSettingsIsTakenOverOnce(t *testing.T) {
+	db := newDB(t)
+	adopt := func(session, mark string) {
+		t.Helper()
+		update(t, db, func(tx *store.Tx) error { return Adopt(tx, []byte(session), mark) })
+	}
+	session := func() (data string, i store.Identity) {
+		t.Helper()
+		err := db.View(func(tx *store.Tx) (err error) {
+			if i, err = tx.Identities.ByName("telegram", User); err != nil {
+				return err
+			}
+			row, err := tx.Sessions.Of(i.ID)
+			data = string(row.Data)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data, i
+	}
+	adopt("first", "1")
+	if data, i := session(); data != "first" || i.Kind != store.IdentityUser || i.State != store.IdentityNew {
+		t.Errorf("%q, %+v", data, i)
+	}
+	update(t, db, func(tx *store.Tx) error { // somebody has logged it in anew since
+		i, err := tx.Identities.ByName("telegram", User)
+		if err != nil {
+			return err
+		}
+		row, err := tx.Sessions.Of(i.ID)
+		row.Data = []byte("newer")
+		return errors.Join(err, tx.Sessions.Put(&row))
+	})
+	adopt("first", "1")
+	if data, _ := session(); data != "newer" {
+		t.Errorf("a session that was taken over before came back: %q", data)
+	}
+	adopt("second", "2")
+	if data, _ := session(); data != "second" {
+		t.Errorf("another session was not taken over: %q", data)
+	}
+}
