@@ -42,7 +42,7 @@ func TestAddRefusesByField(t *testing.T) {
 	})
 	for field, r := range map[string]Request{
 		"platform": {Platform: "myspace", Token: token},
-		"kind":     {Platform: "telegram", Kind: "user", Token: token},
+		"kind":     {Platform: "telegram", Kind: "cat", Token: token},
 		"token":    {Platform: "telegram", Name: "a", Token: "my bot"},
 		"name":     {Platform: "telegram", Name: "main", Token: token},
 	} {
