@@ -85,7 +85,7 @@ func (s *Server) writeDeliveries(c echo.Context, r reader, t store.Task, mark st
 		if cursor = page.Next; cursor == "" || err != nil {
 			break
 		}
-		err = control.SetWriteDeadline(time.Now().Add(liveWrite))
+		err = control.SetWriteDeadline(time.Now().Add(writeTimeout))
 	}
 	return err
 }

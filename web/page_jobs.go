@@ -92,7 +92,7 @@ func (r reader) jobRow(p planned) jobRow {
 		Schedule: scheduler.Describe(j.Trigger, r.lang), Reason: r.why(p.why), When: r.momentIf(j.Due),
 		CanPause:  j.State == store.JobWaiting || (j.State == store.JobRunning && !j.Paused && !j.Trigger.Once()),
 		CanResume: j.State == store.JobPaused || j.State == store.JobSetAside || j.Paused,
-		CanRun:    j.State != store.JobRunning && p.post == nil,
+		CanRun:    j.State != store.JobRunning && p.post == nil && j.Kind != tasks.Kind, // a held broadcast stays held
 	}
 	if p.post != nil && j.State != store.JobRunning {
 		row.RunLink = subject + "/publish-now"

@@ -168,18 +168,14 @@ func (r reader) deliveryRow(d store.Delivery) deliveryRow {
 		Status: chip{"is-chat-" + string(d.Status), r.words.Deliveries[d.Status]},
 	}
 	if d.Status == store.DeliveryPending && d.Reach == "no" {
-		why := r.why(d.Unreachable)
-		if d.Unreachable.Code == store.ReasonRefused && d.Unreachable.Detail != "" {
-			why = r.named(d.Unreachable.Detail)
-		}
-		row.Unreachable = r.sentence(r.words.Task.Unreachable+": "+why, "")
+		row.Unreachable = r.sentence(r.words.Task.CannotReach+": "+r.plainWhy(d.Unreachable), "")
 	}
 	tries := d.Tries[max(0, len(d.Tries)-shownTries):]
 	if earlier := d.Tried - len(tries); earlier > 0 {
 		row.Earlier = r.words.Task.Earlier(earlier)
 	}
 	for i, t := range tries {
-		line := tryLine{Class: "try-" + string(t.Outcome), Outcome: r.words.Outcomes[t.Outcome], When: r.moment(t.At), Reason: r.why(t.Reason)}
+		line := tryLine{Class: "try-" + string(t.Outcome), Outcome: r.words.Outcomes[t.Outcome], When: r.moment(t.At), Reason: r.plainWhy(t.Reason)}
 		if t.Wait > 0 {
 			line.Wait = r.words.Task.Waited(t.Wait)
 		}
@@ -189,4 +185,12 @@ func (r reader) deliveryRow(d store.Delivery) deliveryRow {
 		row.Tries = append(row.Tries, line)
 	}
 	return row
+}
+
+// plainWhy says a reason where what the network has said says it all.
+func (r reader) plainWhy(because store.Reason) string {
+	if because.Detail != "" && (because.Code == store.ReasonRefused || because.Code == store.ReasonError) {
+		return r.named(because.Detail)
+	}
+	return r.why(because)
 }

@@ -120,7 +120,7 @@ type taskWords struct {
 	Sent, Failed, Skipped, Left                                                                                                  string
 	Pause, Resume, Begin, Cancel, Retry, Preview, DryRun, Again, Paused, PausedMeans, LastError                                  string
 	CancelAsk, CancelMeans, RetryAsk, RetryMeans                                                                                 string
-	Check, CheckRunning, CheckDone, Reachable, Unreachable, Unseen                                                               string
+	Check, CheckRunning, CheckDone, Reachable, Unreachable, Unseen, CannotReach                                                  string
 	Deliveries, Filter, All, CSV, Target, Attempts, NoRows, NoUnreachable, More, First, Seconds, NoAttempt                       string
 	Looked                                                                                                                       func(n, total int) string
 	OfFirst                                                                                                                      func(n int) string

@@ -98,7 +98,7 @@ func englishWords() *words {
 			CancelAsk: "Cancel this broadcast?", CancelMeans: "No further chat gets it. What was sent stays, here and in the chats.",
 			RetryAsk: "Try the chats again that did not get it?", RetryMeans: "Those that failed, refused or were left get it now, one after the other. A chat that has it already does not get it twice.",
 			Check: "Who can be reached", CheckRunning: "Belfry is looking at the chats one by one; nothing is sent.", CheckDone: "All chats were looked at.",
-			Reachable: "can be reached", Unreachable: "cannot be reached", Unseen: "not looked at yet",
+			Reachable: "can be reached", Unreachable: "cannot be reached", Unseen: "not looked at yet", CannotReach: "cannot be reached",
 			Deliveries: "Chats", Filter: "Show", All: "all", CSV: "Download as CSV", Target: "Chat", Attempts: "What happened",
 			NoRows: "No chat is in this state.", NoUnreachable: "Among these chats each can be reached, as far as was looked.", More: "More chats", First: "To the first",
 			Seconds: "s", NoAttempt: "not tried yet",

@@ -1,0 +1,85 @@
+package web
+
+import (
+	"errors"
+	"strings"
+
+	"belfry/scheduler"
+	"belfry/store"
+	"belfry/worker/tasks"
+)
+
+// planned is a job with what it is about and why it waits.
+type planned struct {
+	job  store.Job
+	post *store.Post // nil for a job of another kind, or about a post that is gone
+	task *store.Task // likewise
+	why  store.Reason
+}
+
+// plan reads what a job is about.
+func plan(tx *store.Tx, j store.Job) (planned, error) {
+	why, err := scheduler.Why(tx, j)
+	if err != nil {
+		return planned{}, err
+	}
+	p := planned{job: j, why: why}
+	switch j.Kind {
+	case postKind:
+		p.post, err = subject(tx.Posts.Table, j.Subject)
+	case tasks.Kind, tasks.CheckKind:
+		p.task, err = subject(tx.Tasks.Table, j.Subject)
+	}
+	return p, err
+}
+
+// subject returns nil for a record that is gone or damaged: it must not hide the others.
+func subject[T any](table store.Table[T], id uint64) (*T, error) {
+	row, err := table.Get(id)
+	if _, damaged := errors.AsType[*store.CorruptError](err); damaged || errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	return &row, err
+}
+
+// postKind is the kind of the jobs that publish posts.
+const postKind = "post"
+
+// jobTitle says in words what a job is, where it goes, and where to read more.
+func (r reader) jobTitle(p planned) (title, where, link string) {
+	if p.post != nil {
+		return r.postTitle(*p.post), p.post.Target, postPath(p.post.ID)
+	}
+	if p.task != nil {
+		title, link = r.taskTitle(*p.task), taskPath(p.task.ID)
+		if p.job.Kind == tasks.CheckKind {
+			return title, r.words.JobKinds[tasks.CheckKind], link
+		}
+		return title, r.words.JobKinds[tasks.Kind] + ", " + r.words.Tasks.Of(p.task.Total-p.task.Left(), p.task.Total), link
+	}
+	title = r.words.JobKinds[p.job.Kind]
+	if title == "" {
+		title = p.job.Kind
+	}
+	if number, ok := strings.CutPrefix(p.job.Name, p.job.Kind+"_"); ok {
+		title += " " + number
+	}
+	if p.job.Kind == tasks.ListKind {
+		return title, "", chatsPath(p.job.Subject)
+	}
+	return title, "", "/jobs/" + p.job.Name
+}
+
+// postTitle is the first words of a post, or what it shows.
+func (r reader) postTitle(p store.Post) string {
+	if text := shorten(firstLine(p.Format, p.Text), 90); text != "" {
+		return text
+	}
+	switch len(p.Media) {
+	case 0:
+		return r.words.Posts.NoText
+	case 1:
+		return strings.TrimSpace(r.words.MediaKinds[p.Media[0].Kind] + " " + r.words.Posts.NoText)
+	}
+	return r.words.Posts.Album(len(p.Media))
+}
