@@ -5,7 +5,11 @@
 // worker that called it knows what each means for its records.
 package platform
 
-import "context"
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+)
 
 // A Publisher sends posts as one identity. Publish returns when the network has confirmed the
 // post, has refused it, or the context has ended. Its errors are of type [*Error].
@@ -56,6 +60,17 @@ type Post struct {
 
 	Silent        bool // deliver without a sound
 	NoLinkPreview bool
+}
+
+// NewKey returns a key for a post: a random number other than zero.
+func NewKey() int64 {
+	var b [8]byte
+	for {
+		rand.Read(b[:]) // never fails
+		if key := int64(binary.BigEndian.Uint64(b[:])); key != 0 {
+			return key
+		}
+	}
 }
 
 // Receipt is the network's confirmation of a post.

@@ -1,6 +1,10 @@
 package store
 
-import "time"
+import (
+	"errors"
+	"fmt"
+	"time"
+)
 
 // Content is a text with its title and media, from which posts are made.
 type Content struct {
@@ -33,4 +37,33 @@ func contentTable() def[Content] {
 			{Name: "created", Key: func(c *Content) []byte { return key(nil).time(c.CreatedAt) }},
 		},
 	}
+}
+
+// Fill completes what is to be sent: either a text and media of its own, or those of the content with
+// the given id, whose format holds unless another one is given. It refuses both, and neither, with a
+// [*FieldError].
+func (t Contents) Fill(id uint64, text *string, media *[]Media, format *string) error {
+	given := *text != "" || len(*media) > 0
+	switch {
+	case id == 0 && !given:
+		return &FieldError{Field: "text", Problem: "is missing", Cure: "send content_id, or text, or media"}
+	case id == 0:
+		return nil
+	case given:
+		return &FieldError{Field: "content_id", Problem: "comes with text or media of its own",
+			Cure: "send either content_id or text and media"}
+	}
+	content, err := t.Get(id)
+	if errors.Is(err, ErrNotFound) {
+		return &FieldError{Field: "content_id", Problem: fmt.Sprintf("%d does not exist", id),
+			Cure: "use the id that content/create has answered"}
+	}
+	if err != nil {
+		return err
+	}
+	*text, *media = content.Text, content.Media
+	if *format == "" {
+		*format = content.Format
+	}
+	return nil
 }

@@ -110,6 +110,17 @@ func collect[T any](seq iter.Seq2[T, error], limit int) ([]T, error) {
 	return rows, nil
 }
 
+// count returns how many entries of an index begin with prefix, and counts no further than limit.
+func (t Table[T]) count(name string, prefix key, limit int) (n int) {
+	for range t.entries(name, prefix, prefix.next()) {
+		if n == limit {
+			break
+		}
+		n++
+	}
+	return n
+}
+
 // Page is a part of a list.
 type Page[T any] struct {
 	Items []T

@@ -115,13 +115,6 @@ func (t Posts) Pending(identityID uint64) iter.Seq2[Post, error] {
 }
 
 // Count returns how many posts have a status, and counts no further than limit.
-func (t Posts) Count(status PostStatus, limit int) (n int) {
-	prefix := key(nil).str(string(status))
-	for range t.entries("status", prefix, prefix.next()) {
-		if n == limit {
-			break
-		}
-		n++
-	}
-	return n
+func (t Posts) Count(status PostStatus, limit int) int {
+	return t.count("status", key(nil).str(string(status)), limit)
 }

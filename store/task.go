@@ -139,13 +139,6 @@ func (t Tasks) Active(identityID uint64) iter.Seq2[Task, error] {
 }
 
 // Count returns how many tasks have a status, and counts no further than limit.
-func (t Tasks) Count(status TaskStatus, limit int) (n int) {
-	prefix := key(nil).str(string(status))
-	for range t.entries("status", prefix, prefix.next()) {
-		if n == limit {
-			break
-		}
-		n++
-	}
-	return n
+func (t Tasks) Count(status TaskStatus, limit int) int {
+	return t.count("status", key(nil).str(string(status)), limit)
 }

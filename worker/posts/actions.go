@@ -1,8 +1,6 @@
 package posts
 
 import (
-	"crypto/rand"
-	"encoding/binary"
 	"fmt"
 	"strings"
 	"time"
@@ -20,7 +18,7 @@ func (w *Worker) Schedule(tx *store.Tx, d Draft) (store.Post, error) {
 	}
 	post := d.normal()
 	post.ID, post.Status = 0, store.PostScheduled
-	post.Key = newKey()
+	post.Key = platform.NewKey()
 	post.CreatedAt, post.UpdatedAt = tx.Now(), tx.Now()
 	if err := tx.Posts.Put(&post); err != nil {
 		return post, err
@@ -138,17 +136,6 @@ func putJob(tx *store.Tx, post store.Post, identity store.Identity, at time.Time
 	return scheduler.Put(tx, store.Job{
 		Name: post.JobName(), Kind: Kind, Subject: post.ID, Lane: identity.Lane(), Trigger: store.Trigger{At: at},
 	})
-}
-
-// newKey is a random number other than zero.
-func newKey() int64 {
-	var b [8]byte
-	for {
-		rand.Read(b[:]) // never fails
-		if key := int64(binary.BigEndian.Uint64(b[:])); key != 0 {
-			return key
-		}
-	}
 }
 
 // ContentRequest is a content as somebody asks for it.

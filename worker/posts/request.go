@@ -79,7 +79,7 @@ func (w *Worker) Prepare(ctx context.Context, r Request) (Draft, error) {
 	var now time.Time
 	err = w.db.View(func(tx *store.Tx) error {
 		now = tx.Now()
-		if err := d.fillContent(tx); err != nil {
+		if err := tx.Contents.Fill(d.post.ContentID, &d.post.Text, &d.post.Media, &d.post.Format); err != nil {
 			return err
 		}
 		return d.fillIdentity(tx)
@@ -167,32 +167,6 @@ func ParseTime(field, text string) (time.Time, error) {
 	}
 	return time.Time{}, &store.FieldError{Field: field, Problem: fmt.Sprintf("%q is not a time", text),
 		Cure: "write it as 2026-11-14T12:01:00Z or 2026-11-14T15:01:00+03:00"}
-}
-
-func (d *Draft) fillContent(tx *store.Tx) error {
-	given := d.post.Text != "" || len(d.post.Media) > 0
-	switch {
-	case d.post.ContentID == 0 && !given:
-		return &store.FieldError{Field: "text", Problem: "is missing", Cure: "send content_id, or text, or media"}
-	case d.post.ContentID == 0:
-		return nil
-	case given:
-		return &store.FieldError{Field: "content_id", Problem: "comes with text or media of its own",
-			Cure: "send either content_id or text and media"}
-	}
-	content, err := tx.Contents.Get(d.post.ContentID)
-	if errors.Is(err, store.ErrNotFound) {
-		return &store.FieldError{Field: "content_id", Problem: fmt.Sprintf("%d does not exist", d.post.ContentID),
-			Cure: "use the id that content/create has answered"}
-	}
-	if err != nil {
-		return err
-	}
-	d.post.Text, d.post.Media = content.Text, content.Media
-	if d.post.Format == "" {
-		d.post.Format = content.Format
-	}
-	return nil
 }
 
 // fillIdentity finds the identity that posts, and with it the target.

@@ -2,7 +2,6 @@ package tasks
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -21,7 +20,7 @@ func (w *Worker) Create(tx *store.Tx, d Draft) (store.Task, error) {
 		return store.Task{}, err
 	}
 	task := d.task
-	task.ID, task.Status, task.Key, task.Total = 0, store.TaskPending, newKey(), len(d.targets)
+	task.ID, task.Status, task.Key, task.Total = 0, store.TaskPending, platform.NewKey(), len(d.targets)
 	task.CreatedAt, task.UpdatedAt = tx.Now(), tx.Now()
 	if d.dryRun {
 		task.Check = store.CheckRunning
@@ -219,7 +218,7 @@ func (w *Worker) PreviewDraft(ctx context.Context, d Draft) (platform.Receipt, e
 func (w *Worker) toMe(ctx context.Context, task store.Task) (platform.Receipt, error) {
 	ctx, cancel := context.WithTimeout(ctx, w.deadline(task))
 	defer cancel()
-	receipt, err := w.network.Publisher(task.IdentityID).Publish(ctx, platformPost(task, newKey(), Me))
+	receipt, err := w.network.Publisher(task.IdentityID).Publish(ctx, platformPost(task, platform.NewKey(), Me))
 	if err == nil {
 		return receipt, nil
 	}
@@ -277,17 +276,6 @@ func ListChats(tx *store.Tx, identityID uint64) error {
 		Name: fmt.Sprintf("chat_list_%d", identityID), Kind: ListKind, Subject: identityID,
 		Lane: identity.Lane(), Trigger: store.Trigger{At: tx.Now()},
 	})
-}
-
-// newKey is a random number other than zero.
-func newKey() int64 {
-	var b [8]byte
-	for {
-		rand.Read(b[:]) // never fails
-		if key := int64(binary.BigEndian.Uint64(b[:])); key != 0 {
-			return key
-		}
-	}
 }
 
 // chatKey is the key of a task's post to a chat: the same whatever the chat was called, so that no

@@ -73,7 +73,7 @@ func (w *Worker) Prepare(_ context.Context, r Request) (Draft, error) {
 		return d, err
 	}
 	err := w.db.View(func(tx *store.Tx) error {
-		if err := d.fillContent(tx); err != nil {
+		if err := tx.Contents.Fill(d.task.ContentID, &d.task.Text, &d.task.Media, &d.task.Format); err != nil {
 			return err
 		}
 		return d.fillIdentity(tx)
@@ -193,32 +193,6 @@ func normalTarget(target string) (string, bool) {
 	ok := len(name) >= 4 && len(name) <= 32 && strings.Trim(name, letters+"0123456789_") == "" &&
 		strings.ContainsRune(letters, rune(name[0]))
 	return "@" + name, ok
-}
-
-func (d *Draft) fillContent(tx *store.Tx) error {
-	given := d.task.Text != "" || len(d.task.Media) > 0
-	switch {
-	case d.task.ContentID == 0 && !given:
-		return &store.FieldError{Field: "text", Problem: "is missing", Cure: "send content_id, or text, or media"}
-	case d.task.ContentID == 0:
-		return nil
-	case given:
-		return &store.FieldError{Field: "content_id", Problem: "comes with text or media of its own",
-			Cure: "send either content_id or text and media"}
-	}
-	content, err := tx.Contents.Get(d.task.ContentID)
-	if errors.Is(err, store.ErrNotFound) {
-		return &store.FieldError{Field: "content_id", Problem: fmt.Sprintf("%d does not exist", d.task.ContentID),
-			Cure: "use the id that content/create has answered"}
-	}
-	if err != nil {
-		return err
-	}
-	d.task.Text, d.task.Media = content.Text, content.Media
-	if d.task.Format == "" {
-		d.task.Format = content.Format
-	}
-	return nil
 }
 
 // fillIdentity finds the account that sends.
