@@ -1,3 +1,8 @@
+// gotd's generated code takes minutes and gigabytes to build with -race, and without this file these
+// tests do not link it.
+
+//go:build !race
+
 package web
 
 import (
