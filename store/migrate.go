@@ -25,6 +25,7 @@ func migrations() []migration {
 		func(*bbolt.Tx) ([]string, error) { return nil, nil },                  // 1: the first release
 		func(*bbolt.Tx) ([]string, error) { return []string{"contents"}, nil }, // 2: an index by time
 		func(*bbolt.Tx) ([]string, error) { return nil, nil },                  // 3: broadcasts
+		func(*bbolt.Tx) ([]string, error) { return nil, nil },                  // 4: accounts
 	}
 }
 

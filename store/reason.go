@@ -52,6 +52,11 @@ const (
 	ReasonSameChat      ReasonCode = "same_chat"      // the chat was named twice
 	ReasonReadOnly      ReasonCode = "read_only"      // the identity may not send to the chat
 	ReasonNobody        ReasonCode = "nobody"         // no chat of a task has it
+	ReasonChecking      ReasonCode = "checking"       // the pause between two accounts
+	ReasonNoAnswers     ReasonCode = "no_answers"     // a site refused to say whether accounts exist
+	ReasonNoCanary      ReasonCode = "no_canary"      // a site does not find a profile that surely exists
+	ReasonNoRule        ReasonCode = "no_rule"        // nothing says how a site is asked
+	ReasonBackingOff    ReasonCode = "backing_off"    // a site that refused is left alone
 )
 
 // Zero reports whether there is no reason.
@@ -137,6 +142,11 @@ func reasonWords() map[ReasonCode]words {
 		ReasonSameChat:      {en: "The same chat was named twice", ru: "Этот чат назван дважды"},
 		ReasonReadOnly:      {en: "This login may not send to the chat", ru: "Этому аккаунту нельзя писать в чат"},
 		ReasonNobody:        {en: "No chat has it", ru: "Ни в один чат не отправлено"},
+		ReasonChecking:      {"Checking accounts", "Проверка аккаунтов", count("Checking accounts (%d of %d)", "Проверка аккаунтов (%d из %d)")},
+		ReasonNoAnswers:     {"The site would not say whether accounts exist", "Сайт не говорит, существуют ли аккаунты", count("The site would not say whether accounts exist (%d refusals in a row%.0d)", "Сайт не говорит, существуют ли аккаунты (отказов подряд: %d%.0d)")},
+		ReasonNoCanary:      {en: "The site does not find a profile that surely exists, so it is not believed", ru: "Сайт не находит профиль, который точно существует, поэтому ему нельзя верить"},
+		ReasonNoRule:        {en: "No rule says how this site is asked; import one", ru: "Нет правила для этого сайта; импортируйте его"},
+		ReasonBackingOff:    {en: "The site refused to answer and is left alone", ru: "Сайт отказался отвечать, и его пока не спрашивают"},
 		ReasonScheduleEnded: {en: "The schedule names no later time", ru: "В расписании больше нет запусков"},
 	}
 }

@@ -4,42 +4,52 @@ import "fmt"
 
 // tables are the tables as a transaction has them.
 type tables struct {
-	Identities  Identities
-	Sessions    Sessions
-	Peers       Peers
-	Contents    Contents
-	Posts       Posts
-	Chats       Chats
-	Tasks       Tasks
-	Deliveries  Deliveries
-	Paces       Paces
-	Jobs        Jobs
-	Runs        Runs
-	Holds       Holds
-	Tokens      Tokens
-	Idempotency Idempotency
-	SignIns     SignIns
-	Settings    Settings
+	Identities     Identities
+	Sessions       Sessions
+	Peers          Peers
+	Contents       Contents
+	Posts          Posts
+	Chats          Chats
+	Tasks          Tasks
+	Deliveries     Deliveries
+	Paces          Paces
+	Jobs           Jobs
+	Runs           Runs
+	Holds          Holds
+	Tokens         Tokens
+	Idempotency    Idempotency
+	SignIns        SignIns
+	Settings       Settings
+	Accounts       Accounts
+	AccountResults AccountResults
+	AccountChecks  AccountChecks
+	AccountSites   AccountSites
+	Notices        Notices
 }
 
 // schema is what the file holds: every table and index, and the buckets that they are kept in.
 type schema struct {
-	identities  *def[Identity]
-	sessions    *def[Session]
-	peers       *def[Peer]
-	contents    *def[Content]
-	posts       *def[Post]
-	chats       *def[Chat]
-	tasks       *def[Task]
-	deliveries  *def[Delivery]
-	paces       *def[Pace]
-	jobs        *def[Job]
-	runs        *def[Run]
-	holds       *def[Hold]
-	tokens      *def[Token]
-	idempotency *def[Answer]
-	signIns     *def[SignIn]
-	settings    *def[Setting]
+	identities     *def[Identity]
+	sessions       *def[Session]
+	peers          *def[Peer]
+	contents       *def[Content]
+	posts          *def[Post]
+	chats          *def[Chat]
+	tasks          *def[Task]
+	deliveries     *def[Delivery]
+	paces          *def[Pace]
+	jobs           *def[Job]
+	runs           *def[Run]
+	holds          *def[Hold]
+	tokens         *def[Token]
+	idempotency    *def[Answer]
+	signIns        *def[SignIn]
+	settings       *def[Setting]
+	accounts       *def[Account]
+	accountResults *def[AccountResult]
+	accountChecks  *def[AccountCheck]
+	accountSites   *def[AccountSite]
+	notices        *def[Notice]
 
 	all     []anyTable
 	buckets int
@@ -72,6 +82,11 @@ func newSchema() *schema {
 	s.tasks = add(s, taskTable())
 	s.deliveries = add(s, deliveryTable())
 	s.paces = add(s, paceTable())
+	s.accounts = add(s, accountTable())
+	s.accountResults = add(s, accountResultTable())
+	s.accountChecks = add(s, accountCheckTable())
+	s.accountSites = add(s, accountSiteTable())
+	s.notices = add(s, noticeTable())
 	return s
 }
 
@@ -90,22 +105,27 @@ func (d *def[T]) tableName() string { return d.name }
 
 func (s *schema) bind(tx *Tx) {
 	tx.tables = tables{
-		Identities:  Identities{Table[Identity]{s.identities, tx}},
-		Sessions:    Sessions{Table[Session]{s.sessions, tx}},
-		Peers:       Peers{Table[Peer]{s.peers, tx}},
-		Contents:    Contents{Table[Content]{s.contents, tx}},
-		Posts:       Posts{Table[Post]{s.posts, tx}},
-		Chats:       Chats{Table[Chat]{s.chats, tx}},
-		Tasks:       Tasks{Table[Task]{s.tasks, tx}},
-		Deliveries:  Deliveries{Table[Delivery]{s.deliveries, tx}},
-		Paces:       Paces{Table[Pace]{s.paces, tx}},
-		Jobs:        Jobs{Table[Job]{s.jobs, tx}},
-		Runs:        Runs{Table[Run]{s.runs, tx}},
-		Holds:       Holds{Table[Hold]{s.holds, tx}},
-		Tokens:      Tokens{Table[Token]{s.tokens, tx}},
-		Idempotency: Idempotency{Table[Answer]{s.idempotency, tx}},
-		SignIns:     SignIns{Table[SignIn]{s.signIns, tx}},
-		Settings:    Settings{Table[Setting]{s.settings, tx}},
+		Identities:     Identities{Table[Identity]{s.identities, tx}},
+		Sessions:       Sessions{Table[Session]{s.sessions, tx}},
+		Peers:          Peers{Table[Peer]{s.peers, tx}},
+		Contents:       Contents{Table[Content]{s.contents, tx}},
+		Posts:          Posts{Table[Post]{s.posts, tx}},
+		Chats:          Chats{Table[Chat]{s.chats, tx}},
+		Tasks:          Tasks{Table[Task]{s.tasks, tx}},
+		Deliveries:     Deliveries{Table[Delivery]{s.deliveries, tx}},
+		Paces:          Paces{Table[Pace]{s.paces, tx}},
+		Jobs:           Jobs{Table[Job]{s.jobs, tx}},
+		Runs:           Runs{Table[Run]{s.runs, tx}},
+		Holds:          Holds{Table[Hold]{s.holds, tx}},
+		Tokens:         Tokens{Table[Token]{s.tokens, tx}},
+		Idempotency:    Idempotency{Table[Answer]{s.idempotency, tx}},
+		SignIns:        SignIns{Table[SignIn]{s.signIns, tx}},
+		Settings:       Settings{Table[Setting]{s.settings, tx}},
+		Accounts:       Accounts{Table[Account]{s.accounts, tx}},
+		AccountResults: AccountResults{Table[AccountResult]{s.accountResults, tx}},
+		AccountChecks:  AccountChecks{Table[AccountCheck]{s.accountChecks, tx}},
+		AccountSites:   AccountSites{Table[AccountSite]{s.accountSites, tx}},
+		Notices:        Notices{Table[Notice]{s.notices, tx}},
 	}
 }
 

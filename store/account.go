@@ -1,0 +1,275 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Account is a profile that is watched: somebody's name on a site.
+type Account struct {
+	ID           uint64 `json:"id"`
+	Site         string `json:"site"`     // which rule describes it, such as instagram
+	Username     string `json:"username"` // without @; upper and lower case are the same name
+	Note         string `json:"note,omitempty"`
+	Tag          string `json:"tag,omitempty"`
+	OwnerChat    string `json:"owner_chat,omitempty"` // who is told beside the admins
+	KeepWatching bool   `json:"keep_watching,omitempty"`
+
+	// State is what is believed, and Outcome what the last check of the account came to: one that
+	// failed changes nothing that is believed.
+	State     AccountState   `json:"state"`
+	Outcome   AccountOutcome `json:"outcome,omitempty"`
+	Detail    string         `json:"detail,omitempty"`   // the words for the last outcome
+	Failures  int            `json:"failures,omitempty"` // checks that failed in a row
+	Latest    uint64         `json:"latest,omitempty"`   // its latest result
+	CheckedAt time.Time      `json:"checked_at,omitzero"`
+	FoundAt   time.Time      `json:"found_at,omitzero"`   // when it was found for the first time
+	ChangedAt time.Time      `json:"changed_at,omitzero"` // when its state last changed
+	CreatedAt time.Time      `json:"created_at"`
+	UpdatedAt time.Time      `json:"updated_at"`
+}
+
+// AccountState is what is believed of an account.
+type AccountState string
+
+// The states of an account.
+const (
+	AccountPending  AccountState = "pending"   // has never been found, and is looked for
+	AccountFound    AccountState = "found"     // exists
+	AccountNotFound AccountState = "not_found" // existed, and has vanished
+)
+
+// AccountStates are all states, in the order in which an account may pass through them.
+func AccountStates() []AccountState {
+	return []AccountState{AccountPending, AccountFound, AccountNotFound}
+}
+
+// AccountOutcome is what one check of an account came to.
+type AccountOutcome string
+
+// The outcomes of a check.
+const (
+	OutcomeFound    AccountOutcome = "found"
+	OutcomeNotFound AccountOutcome = "not_found"
+	OutcomeError    AccountOutcome = "error" // the site would not say
+)
+
+// Watched reports whether the account is looked at in the next check.
+func (a Account) Watched() bool { return a.State != AccountFound || a.KeepWatching }
+
+// Accounts is the table of accounts.
+type Accounts struct{ Table[Account] }
+
+func accountTable() def[Account] {
+	return def[Account]{
+		name:  "accounts",
+		id:    func(a *Account) *uint64 { return &a.ID },
+		valid: (*Account).validate,
+		indexes: []Index[Account]{
+			{Name: "name", Unique: true, Key: func(a *Account) []byte { return accountKey(a.Site, a.Username) }},
+			{Name: "state", Key: func(a *Account) []byte { return key(nil).str(string(a.State)) }},
+			{Name: "tag", Key: func(a *Account) []byte {
+				if a.Tag == "" {
+					return nil
+				}
+				return key(nil).str(a.Tag).str(string(a.State))
+			}},
+			{Name: "watched", Key: func(a *Account) []byte {
+				if !a.Watched() {
+					return nil
+				}
+				return key(nil).str(a.Site)
+			}},
+		},
+	}
+}
+
+func accountKey(site, username string) key {
+	return key(nil).str(site).str(strings.ToLower(username))
+}
+
+func (a *Account) validate() error {
+	switch {
+	case a.Site == "":
+		return &FieldError{Field: "site", Problem: "is empty", Cure: "name one, such as instagram"}
+	case a.Username == "" || strings.HasPrefix(a.Username, "@"):
+		return &FieldError{Field: "username", Problem: "is not a name", Cure: "write it without the @"}
+	case !slices.Contains(AccountStates(), a.State):
+		return fmt.Errorf("account %d: no state is called %q", a.ID, a.State)
+	}
+	return nil
+}
+
+// ByName returns the account with a name on a site, however it is written, or [ErrNotFound].
+func (t Accounts) ByName(site, username string) (Account, error) {
+	return t.first("name", accountKey(site, username))
+}
+
+// AccountFilter narrows a list of accounts. What is empty narrows nothing.
+type AccountFilter struct {
+	State AccountState
+	Tag   string
+}
+
+// List returns accounts in the order in which they were added, those with a tag by state first; or,
+// if nothing narrows the list, in the order of site and name.
+func (t Accounts) List(f AccountFilter, q Query) (Page[Account], error) {
+	switch {
+	case f.Tag != "" && f.State != "":
+		return t.page("tag", key(nil).str(f.Tag).str(string(f.State)), q, false)
+	case f.Tag != "":
+		return t.page("tag", key(nil).str(f.Tag), q, false)
+	case f.State != "":
+		return t.page("state", key(nil).str(string(f.State)), q, false)
+	}
+	return t.page("name", nil, q, false)
+}
+
+// Count returns how many accounts are in a state, and counts no further than limit.
+func (t Accounts) Count(state AccountState, limit int) (n int) {
+	prefix := key(nil).str(string(state))
+	for range t.entries("state", prefix, prefix.next()) {
+		if n == limit {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+// Watched returns how many accounts of each site are looked at in the next check, without reading
+// them, and the highest id among them.
+func (t Accounts) Watched() (sites map[string]int, last uint64) {
+	sites = make(map[string]int)
+	for entry := range t.entries("watched", nil, nil) {
+		k := entryKey(entry)
+		if len(k) < 2 { // damaged
+			continue
+		}
+		sites[strings.ReplaceAll(string(k[:len(k)-2]), "\x00\xff", "\x00")]++
+		last = max(last, entryID(entry))
+	}
+	return sites, last
+}
+
+// NextWatched returns the first account of a site that is looked at in checks and whose id is more
+// than after and not more than last, or [ErrNotFound].
+func (t Accounts) NextWatched(site string, after, last uint64) (Account, error) {
+	prefix := key(nil).str(site)
+	for entry := range t.entries("watched", slices.Clip(prefix).uint(after+1), prefix.next()) {
+		if entryID(entry) > last {
+			break
+		}
+		a, err := t.named(entry)
+		if isCorrupt(err) {
+			continue
+		}
+		return a, err
+	}
+	return Account{}, fmt.Errorf("an account of %s to look at: %w", site, ErrNotFound)
+}
+
+// AccountResult is what checks of an account came to, as long as they came to the same.
+type AccountResult struct {
+	ID        uint64         `json:"id"`
+	AccountID uint64         `json:"account_id"`
+	Outcome   AccountOutcome `json:"outcome"`
+	State     AccountState   `json:"state"`             // what was believed then
+	Changed   bool           `json:"changed,omitempty"` // the first of them changed what was believed
+	Status    int            `json:"status,omitempty"`  // of the site's answer, if it had one
+	Detail    string         `json:"detail,omitempty"`
+	From      time.Time      `json:"from"`
+	To        time.Time      `json:"to"`
+	Times     int            `json:"times"` // how many checks
+	CheckID   uint64         `json:"check_id"`
+}
+
+// AccountResults is the history of the accounts.
+type AccountResults struct{ Table[AccountResult] }
+
+// The history keeps this much, and is trimmed as that of the jobs is.
+const (
+	maxResults   = 200_000
+	maxResultAge = 365 * 24 * time.Hour
+)
+
+func accountResultTable() def[AccountResult] {
+	return def[AccountResult]{
+		name: "account_results",
+		id:   func(r *AccountResult) *uint64 { return &r.ID },
+		indexes: []Index[AccountResult]{
+			{Name: "account", Key: func(r *AccountResult) []byte { return key(nil).uint(r.AccountID) }},
+		},
+	}
+}
+
+// Add adds a result to an account's history: to its latest one, if that came to the same. It notes
+// in the account which one is the latest; the caller puts the account.
+func (t AccountResults) Add(a *Account, r AccountResult) error {
+	r.AccountID, r.From, r.To, r.Times = a.ID, t.tx.Now(), t.tx.Now(), 1
+	if a.Latest != 0 && !r.Changed {
+		last, err := t.Get(a.Latest)
+		if err != nil && !errors.Is(err, ErrNotFound) && !isCorrupt(err) {
+			return err
+		}
+		if err == nil && last.Outcome == r.Outcome && last.State == r.State && last.Status == r.Status && last.Detail == r.Detail {
+			last.To, last.CheckID = r.To, r.CheckID
+			last.Times++
+			return t.Put(&last)
+		}
+	}
+	if err := t.Put(&r); err != nil {
+		return err
+	}
+	a.Latest = r.ID
+	return trim(t.Table, r.ID, maxResults, func(past *AccountResult) bool { return t.tx.Now().Sub(past.To) >= maxResultAge })
+}
+
+// Of returns the history of an account, the latest first.
+func (t AccountResults) Of(accountID uint64, q Query) (Page[AccountResult], error) {
+	return t.page("account", key(nil).uint(accountID), q, true)
+}
+
+// Forget deletes the history of an account.
+func (t AccountResults) Forget(accountID uint64) error {
+	prefix := key(nil).uint(accountID)
+	for entry := range t.entries("account", prefix, prefix.next()) {
+		if err := t.Delete(entryID(entry)); err != nil && !isCorrupt(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// trim forgets rows that are too old or too many, a few at a time, after a row was added.
+func trim[T any](t Table[T], added, most uint64, old func(*T) bool) error {
+	if added%trimEvery != 0 {
+		return nil
+	}
+	var gone []uint64
+	for row, err := range t.All() {
+		if len(gone) == trimStep {
+			break
+		}
+		if isCorrupt(err) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		id := *t.def.id(&row)
+		if id+most > added && !old(&row) {
+			break
+		}
+		gone = append(gone, id)
+	}
+	for _, id := range gone {
+		if err := t.Delete(id); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,151 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// AccountCheck is one run of the automatic check over the accounts.
+type AccountCheck struct {
+	ID       uint64             `json:"id"`
+	Status   AccountCheckStatus `json:"status"`
+	Reason   Reason             `json:"reason,omitzero"` // why it was stopped
+	Began    time.Time          `json:"began"`
+	Ended    time.Time          `json:"ended,omitzero"`
+	Total    int                `json:"total"`
+	Checked  int                `json:"checked"`
+	Found    int                `json:"found"`
+	NotFound int                `json:"not_found"`
+	Errors   int                `json:"errors"`
+	Changes  int                `json:"changes"` // accounts of which something else is believed now
+
+	// Where it is. Sites are those that are left, the first of them being checked; Cursor is the
+	// last account of it that is done, and Last the last that the check is about.
+	Sites    []string    `json:"sites,omitempty"`
+	Cursor   uint64      `json:"cursor,omitempty"`
+	Last     uint64      `json:"last,omitempty"`
+	Canary   CanaryState `json:"canary,omitempty"`   // of the site being checked
+	Canaries int         `json:"canaries,omitempty"` // canaries that were asked for in vain since one was found
+	Refusals int         `json:"refusals,omitempty"` // in a row, on this site
+	Suspect  Suspect     `json:"suspect,omitzero"`
+	Stopped  []string    `json:"stopped,omitempty"` // sites that it gave up
+}
+
+// AccountCheckStatus says how far a check has come.
+type AccountCheckStatus string
+
+// The statuses of a check.
+const (
+	AccountCheckRunning AccountCheckStatus = "running"
+	AccountCheckDone    AccountCheckStatus = "done"
+	AccountCheckStopped AccountCheckStatus = "stopped" // it gave up a site
+)
+
+// CanaryState says what is known of a site's word: whether a profile that surely exists was found.
+type CanaryState string
+
+// The states of the canary; empty means that it was not asked for.
+const (
+	CanaryMet     CanaryState = "met"     // found at the beginning
+	CanaryTrusted CanaryState = "trusted" // found again, after the site had said of an account that it does not exist
+)
+
+// Suspect is an account that may have changed: it is believed when the site has said so twice.
+type Suspect struct {
+	AccountID uint64         `json:"account_id"`
+	Outcome   AccountOutcome `json:"outcome"`
+	Status    int            `json:"status,omitempty"`
+	Detail    string         `json:"detail,omitempty"`
+	// Canary says that the site's word is to be tried with a canary, before anything else.
+	Canary bool `json:"canary,omitempty"`
+}
+
+// IsZero makes an absent suspect disappear from JSON under omitzero.
+func (s Suspect) IsZero() bool { return s.AccountID == 0 }
+
+// AccountChecks is the history of the checks.
+type AccountChecks struct{ Table[AccountCheck] }
+
+const (
+	maxChecks   = 50_000
+	maxCheckAge = 365 * 24 * time.Hour
+)
+
+func accountCheckTable() def[AccountCheck] {
+	return def[AccountCheck]{
+		name:  "account_checks",
+		id:    func(c *AccountCheck) *uint64 { return &c.ID },
+		valid: (*AccountCheck).validate,
+		indexes: []Index[AccountCheck]{
+			{Name: "running", Key: func(c *AccountCheck) []byte {
+				if c.Status != AccountCheckRunning {
+					return nil
+				}
+				return key(nil).uint(0)
+			}},
+			{Name: "began", Key: func(c *AccountCheck) []byte { return key(nil).time(c.Began) }},
+		},
+	}
+}
+
+func (c *AccountCheck) validate() error {
+	known := []AccountCheckStatus{AccountCheckRunning, AccountCheckDone, AccountCheckStopped}
+	switch {
+	case !slices.Contains(known, c.Status):
+		return fmt.Errorf("check %d: no status is called %q", c.ID, c.Status)
+	case c.Found+c.NotFound+c.Errors != c.Checked:
+		return fmt.Errorf("check %d: %d found, %d not found and %d errors are not %d checked", c.ID, c.Found, c.NotFound, c.Errors, c.Checked)
+	}
+	return nil
+}
+
+// Begin writes a new check and forgets those that are too old or too many.
+func (t AccountChecks) Begin(c *AccountCheck) error {
+	if err := t.Put(c); err != nil {
+		return err
+	}
+	return trim(t.Table, c.ID, maxChecks, func(past *AccountCheck) bool { return t.tx.Now().Sub(past.Began) >= maxCheckAge })
+}
+
+// Running returns the check that is under way, or [ErrNotFound].
+func (t AccountChecks) Running() (AccountCheck, error) { return t.first("running", key(nil).uint(0)) }
+
+// ByTime returns checks, the latest first.
+func (t AccountChecks) ByTime(q Query) (Page[AccountCheck], error) {
+	return t.page("began", nil, q, true)
+}
+
+// Between returns the checks that began from from, included, to to, excluded, the earliest first,
+// and at most limit of them.
+func (t AccountChecks) Between(from, to time.Time, limit int) ([]AccountCheck, error) {
+	return collect(t.scan("began", key(nil).time(from), key(nil).time(to)), limit)
+}
+
+// AccountSite is what checks have met at a site.
+type AccountSite struct {
+	ID     uint64    `json:"-"`
+	Site   string    `json:"site"`
+	Stops  int       `json:"stops,omitempty"` // checks in a row that gave the site up
+	Until  time.Time `json:"until,omitzero"`  // it is left alone until then
+	Reason Reason    `json:"reason,omitzero"`
+}
+
+// AccountSites is the table of sites on which there are accounts.
+type AccountSites struct{ Table[AccountSite] }
+
+func accountSiteTable() def[AccountSite] {
+	return def[AccountSite]{
+		name: "account_sites",
+		id:   func(s *AccountSite) *uint64 { return &s.ID },
+		indexes: []Index[AccountSite]{
+			{Name: "site", Unique: true, Key: func(s *AccountSite) []byte { return key(nil).str(strings.ToLower(s.Site)) }},
+		},
+	}
+}
+
+// BySite returns what is known of a site, or [ErrNotFound].
+func (t AccountSites) BySite(site string) (AccountSite, error) {
+	return t.first("site", key(nil).str(strings.ToLower(site)))
+}

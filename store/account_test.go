@@ -1,0 +1,127 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+)
+
+func TestAnAccountIsOnceOnItsSiteHoweverItIsWritten(t *testing.T) {
+	db := newDB(t, Options{})
+	mustUpdate(t, db, func(tx *Tx) error {
+		a := Account{Site: "instagram", Username: "Alice", State: AccountPending}
+		if err := tx.Accounts.Put(&a); err != nil {
+			return err
+		}
+		if err := tx.Accounts.Put(&Account{Site: "instagram", Username: "aLICE", State: AccountPending}); !errors.Is(err, ErrExists) {
+			t.Errorf("the same name again: %v", err)
+		}
+		if err := tx.Accounts.Put(&Account{Site: "github", Username: "alice", State: AccountPending}); err != nil {
+			t.Errorf("the same name on another site: %v", err)
+		}
+		got, err := tx.Accounts.ByName("instagram", "ALICE")
+		if err != nil || got.ID != a.ID {
+			t.Errorf("found as %+v, %v", got, err)
+		}
+		return nil
+	})
+	mustVerify(t, db)
+}
+
+func TestOnlyAccountsThatAreWatchedAreNext(t *testing.T) {
+	db := newDB(t, Options{})
+	mustUpdate(t, db, func(tx *Tx) error {
+		for i, a := range []Account{
+			{Site: "instagram", State: AccountPending},
+			{Site: "instagram", State: AccountFound},
+			{Site: "instagram", State: AccountFound, KeepWatching: true},
+			{Site: "github", State: AccountNotFound},
+			{Site: "instagram", State: AccountPending},
+		} {
+			a.Username = fmt.Sprint("name", i+1)
+			if err := tx.Accounts.Put(&a); err != nil {
+				return err
+			}
+		}
+		sites, last := tx.Accounts.Watched()
+		if sites["instagram"] != 3 || sites["github"] != 1 || len(sites) != 2 || last != 5 {
+			t.Errorf("watched are %v up to %d", sites, last)
+		}
+		var ids []uint64
+		for after := uint64(0); ; {
+			a, err := tx.Accounts.NextWatched("instagram", after, 4)
+			if errors.Is(err, ErrNotFound) {
+				break
+			}
+			if err != nil {
+				return err
+			}
+			ids, after = append(ids, a.ID), a.ID
+		}
+		if fmt.Sprint(ids) != "[1 3]" {
+			t.Errorf("in order %v", ids)
+		}
+		return nil
+	})
+}
+
+func TestResultsThatSayTheSameAreOneRow(t *testing.T) {
+	db := newDB(t, Options{})
+	a := Account{Site: "instagram", Username: "alice", State: AccountPending}
+	mustUpdate(t, db, func(tx *Tx) error { return tx.Accounts.Put(&a) })
+	add := func(outcome AccountOutcome, changed bool) {
+		mustUpdate(t, db, func(tx *Tx) error {
+			err := tx.AccountResults.Add(&a, AccountResult{Outcome: outcome, State: a.State, Changed: changed, CheckID: 1})
+			return errors.Join(err, tx.Accounts.Put(&a))
+		})
+	}
+	for range 3 {
+		add(OutcomeNotFound, false)
+	}
+	a.State = AccountFound
+	add(OutcomeFound, true)
+	mustUpdate(t, db, func(tx *Tx) error {
+		page, err := tx.AccountResults.Of(a.ID, Query{})
+		if err != nil {
+			return err
+		}
+		if n := page.Items; len(n) != 2 || n[0].Outcome != OutcomeFound || !n[0].Changed || n[1].Times != 3 {
+			t.Errorf("the history is %+v", n)
+		}
+		return tx.AccountResults.Forget(a.ID)
+	})
+	if err := db.View(func(tx *Tx) error {
+		for range tx.AccountResults.All() {
+			t.Error("a result is left")
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	mustVerify(t, db)
+}
+
+func TestACheckThatDoesNotAddUpIsRefused(t *testing.T) {
+	db := newDB(t, Options{})
+	err := db.Update(func(tx *Tx) error {
+		return tx.AccountChecks.Begin(&AccountCheck{Status: AccountCheckRunning, Total: 2, Checked: 2, Found: 1})
+	})
+	if err == nil {
+		t.Error("it was written")
+	}
+}
+
+func TestReasonsAreSaidInBothLanguages(t *testing.T) {
+	for code, words := range reasonWords() {
+		if words.en == "" || words.ru == "" {
+			t.Errorf("%s lacks words", code)
+		}
+	}
+	why := Reason{Code: ReasonNoAnswers, N: 5}
+	if got := why.Text("en", nil); got != "The site would not say whether accounts exist (5 refusals in a row)" {
+		t.Error(got)
+	}
+	if got := why.Text("ru", nil); got != "Сайт не говорит, существуют ли аккаунты (отказов подряд: 5)" {
+		t.Error(got)
+	}
+}
