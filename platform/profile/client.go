@@ -1,0 +1,153 @@
+package profile
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"belfry/platform"
+)
+
+// Settings are how sites are asked over HTTP. The zero value is good.
+type Settings struct {
+	// Base replaces the scheme and the host of the address that is asked, by site: what
+	// BELFRY_INSTAGRAM_WEB_URL says belongs to instagram.
+	Base map[string]string
+	// Proxy is the address of an http, https or socks5 proxy; empty means as the environment says.
+	Proxy string
+	// Timeout is of one question, from the beginning to the end of the answer; 0 means 20 s.
+	Timeout time.Duration
+	// UserAgent is what the client calls itself where a rule does not say; empty means a browser.
+	UserAgent string
+}
+
+const (
+	defaultTimeout   = 20 * time.Second
+	defaultUserAgent = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36"
+	maxBody          = 1 << 20
+)
+
+// Client asks sites over HTTP. It follows nothing, keeps no cookies, and may be used by several
+// goroutines.
+type Client struct {
+	settings Settings
+	base     map[string]*url.URL
+	http     *http.Client
+}
+
+// NewClient returns a client. The error says which setting is wrong.
+func NewClient(settings Settings) (*Client, error) {
+	settings.Timeout = cmp.Or(settings.Timeout, defaultTimeout)
+	settings.UserAgent = cmp.Or(settings.UserAgent, defaultUserAgent)
+	c := &Client{settings: settings, base: make(map[string]*url.URL)}
+	proxy := http.ProxyFromEnvironment
+	if settings.Proxy != "" {
+		u, err := url.Parse(settings.Proxy)
+		if err != nil || u.Host == "" || !slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme) {
+			return nil, errors.New("the proxy is not an address of one: write it as http://user:password@host:3128 or socks5://host:1080")
+		}
+		proxy = http.ProxyURL(u)
+	}
+	for site, base := range settings.Base {
+		u, err := url.Parse(base)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			return nil, fmt.Errorf("the address of %s, %q, is not an http or https address: write it as https://host", site, base)
+		}
+		c.base[strings.ToLower(site)] = u
+	}
+	c.http = &http.Client{
+		Transport: &http.Transport{
+			Proxy: proxy, ForceAttemptHTTP2: true, MaxIdleConns: 10, IdleConnTimeout: time.Minute,
+			TLSHandshakeTimeout: settings.Timeout, ResponseHeaderTimeout: settings.Timeout, MaxResponseHeaderBytes: 64 << 10,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	return c, nil
+}
+
+// Close closes the connections that wait to be used again.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// Probe asks a site whether a profile exists.
+func (c *Client) Probe(ctx context.Context, rule Rule, username string) (Result, error) {
+	if rule.Via != "" {
+		return Result{}, &platform.Error{Kind: platform.Refused, Scope: platform.ScopeIdentity,
+			Err: fmt.Errorf("%s is asked through a login, not over HTTP", rule.Site)}
+	}
+	if !rule.Fits(username) {
+		return Result{}, &platform.Error{Kind: platform.Refused, Scope: platform.ScopeContent, Field: "username",
+			Err: fmt.Errorf("%q is not a user name of %s", username, rule.Site)}
+	}
+	call, cancel := context.WithTimeout(ctx, c.settings.Timeout)
+	defer cancel()
+	request, err := c.request(call, rule, username)
+	if err != nil {
+		return Result{}, err
+	}
+	a, err := c.ask(request, username)
+	switch {
+	case err == nil:
+		return rule.judge(a), nil
+	case ctx.Err() != nil: // nobody waits for it any more
+		return Result{}, fmt.Errorf("ask %s about %s: %w", rule.Site, username, ctx.Err())
+	case call.Err() != nil:
+		return Result{Outcome: Refused, Status: a.status, Detail: fmt.Sprintf("no answer within %v", c.settings.Timeout)}, nil
+	}
+	return Result{Outcome: Refused, Status: a.status, Detail: "no answer: " + brief(plain(err).Error())}, nil
+}
+
+func (c *Client) request(ctx context.Context, rule Rule, username string) (*http.Request, error) {
+	address := fill(cmp.Or(rule.ProbeURL, rule.URL), username, url.PathEscape)
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, &platform.Error{Kind: platform.Refused, Scope: platform.ScopeContent, Field: "username",
+			Err: fmt.Errorf("the address for %q cannot be made: %w", username, err)}
+	}
+	if base := c.base[rule.Site]; base != nil {
+		u.Scheme, u.Host, u.User = base.Scheme, base.Host, base.User
+		u.Path = strings.TrimSuffix(base.Path, "/") + u.Path
+		u.RawPath = ""
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, fmt.Errorf("ask %s: %w", rule.Site, err)
+	}
+	request.Header.Set("User-Agent", c.settings.UserAgent)
+	request.Header.Set("Accept-Language", "en-US,en;q=0.9")
+	for name, value := range rule.Headers {
+		request.Header.Set(name, fill(value, username, url.PathEscape))
+	}
+	return request, nil
+}
+
+func (c *Client) ask(request *http.Request, username string) (answer, error) {
+	a := answer{asked: request.URL, username: username}
+	response, err := c.http.Do(request)
+	if err != nil {
+		return a, err
+	}
+	defer response.Body.Close()
+	a.status, a.header = response.StatusCode, response.Header
+	if a.body, err = io.ReadAll(io.LimitReader(response.Body, maxBody+1)); err != nil {
+		return a, err
+	}
+	if len(a.body) > maxBody {
+		a.body, a.cut = a.body[:maxBody], true
+	}
+	return a, nil
+}
+
+// plain takes the address out of an error of net/http, which says what everybody knows.
+func plain(err error) error {
+	if of, ok := errors.AsType[*url.Error](err); ok {
+		return of.Err
+	}
+	return err
+}

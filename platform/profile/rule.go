@@ -1,0 +1,115 @@
+package profile
+
+import (
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Rule says how a site is asked and what its answers mean. {} stands for the user name in URL,
+// ProbeURL, ErrorURL, the headers and the texts of conditions.
+type Rule struct {
+	Site     string            // what the site is called: the key in the file, in lower case
+	URL      string            // of the profile, for people
+	Home     string            // of the site
+	ProbeURL string            // what is asked; empty means URL
+	Headers  map[string]string // of the request
+	Pattern  string            // what a user name looks like, as a regular expression
+	Canaries []string          // user names that surely exist, at least one
+	Found    []Condition       // any of them means that the profile exists
+	Absent   []Condition       // any of them means that it does not, if the canary was found
+	// Via is ViaIdentity for a site that is asked through a login of Belfry's, not over HTTP.
+	Via string
+
+	pattern *regexp.Regexp
+}
+
+// ViaIdentity marks a site that is asked through a login.
+const ViaIdentity = "identity"
+
+// Condition is what an answer must be like. All parts that are given must hold.
+type Condition struct {
+	Status     []int    `json:"status,omitempty"`      // one of these
+	JSONEquals string   `json:"json_equals,omitempty"` // path of a JSON string that is the user name, in any case
+	JSONNull   string   `json:"json_null,omitempty"`   // path of a JSON value that is there and null
+	Text       []string `json:"text,omitempty"`        // one of these is in the body
+	NotText    []string `json:"not_text,omitempty"`    // none of these is in the body
+	Redirect   string   `json:"redirect,omitempty"`    // the address that the answer leads to begins with this
+}
+
+// Rules are rules by site.
+type Rules map[string]Rule
+
+// Sites are the names of the sites in their order.
+func (r Rules) Sites() []string { return slices.Sorted(maps.Keys(r)) }
+
+// With returns the rules with others added; where both know a site, it is as the others say.
+func (r Rules) With(others Rules) Rules {
+	all := maps.Clone(r)
+	maps.Copy(all, others)
+	return all
+}
+
+// Profile is the address of a profile, for people.
+func (r Rule) Profile(username string) string { return fill(r.URL, username, url.PathEscape) }
+
+// Fits reports whether the site could have a user of this name.
+func (r Rule) Fits(username string) bool {
+	if username == "" || len(username) > maxName || strings.ContainsFunc(username, notInNames) {
+		return false
+	}
+	return r.pattern == nil || r.pattern.MatchString(username)
+}
+
+const maxName = 100
+
+// notInNames reports whether no site has the character in its user names.
+func notInNames(c rune) bool { return c <= ' ' || strings.ContainsRune("/?#\\\x7f\u00a0\ufeff", c) }
+
+// Name returns the user name out of what people paste: the name, with or without @, or the address
+// of the profile. It may not fit.
+func (r Rule) Name(pasted string) string {
+	name := strings.TrimSpace(pasted)
+	before, _, _ := strings.Cut(r.URL, "{}")
+	if before != "" {
+		bare, address := withoutScheme(name), withoutScheme(before)
+		if len(bare) >= len(address) && strings.EqualFold(bare[:len(address)], address) {
+			name, _, _ = strings.Cut(bare[len(address):], "?")
+			name, _, _ = strings.Cut(name, "#")
+			name, _, _ = strings.Cut(name, "/")
+			if plain, err := url.PathUnescape(name); err == nil {
+				name = plain
+			}
+		}
+	}
+	return strings.TrimPrefix(name, "@")
+}
+
+func withoutScheme(address string) string {
+	for _, prefix := range []string{"https://", "http://"} {
+		if len(address) >= len(prefix) && strings.EqualFold(address[:len(prefix)], prefix) {
+			address = address[len(prefix):]
+			break
+		}
+	}
+	if len(address) >= 4 && strings.EqualFold(address[:4], "www.") {
+		address = address[4:]
+	}
+	return address
+}
+
+// fill puts the user name into a pattern: escaped as escape does before a question mark, and as
+// part of a query after it.
+func fill(pattern, username string, escape func(string) string) string {
+	path, query, has := strings.Cut(pattern, "?")
+	path = strings.ReplaceAll(path, "{}", escape(username))
+	if !has {
+		return path
+	}
+	return path + "?" + strings.ReplaceAll(query, "{}", url.QueryEscape(username))
+}
+
+// asIs is the escape of texts.
+func asIs(pattern, username string) string { return strings.ReplaceAll(pattern, "{}", username) }

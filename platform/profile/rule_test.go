@@ -1,0 +1,95 @@
+package profile_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"belfry/platform/profile"
+)
+
+func TestTheRulesThatComeWithTheProgramAreGood(t *testing.T) {
+	rules := profile.Builtin()
+	if got := strings.Join(rules.Sites(), " "); got != "github instagram telegram tiktok x youtube" {
+		t.Errorf("the sites are %s", got)
+	}
+	if rules["telegram"].Via != profile.ViaIdentity {
+		t.Error("Telegram is not asked through a login")
+	}
+	if got := rules["instagram"].Profile("some.one"); got != "https://www.instagram.com/some.one/" {
+		t.Error(got)
+	}
+}
+
+func TestNamesAreTakenOutOfWhatPeoplePaste(t *testing.T) {
+	instagram, tiktok := profile.Builtin()["instagram"], profile.Builtin()["tiktok"]
+	for pasted, want := range map[string]string{
+		"some.one": "some.one", " @some.one ": "some.one", "https://www.instagram.com/some.one/?hl=en": "some.one",
+		"http://instagram.com/some.one": "some.one", "instagram.com/some.one#x": "some.one", "Instagram.com/some.one/reels/": "some.one",
+	} {
+		if got := instagram.Name(pasted); got != want {
+			t.Errorf("%q is %q", pasted, got)
+		}
+	}
+	if got := tiktok.Name("https://tiktok.com/@someone?lang=de"); got != "someone" {
+		t.Error(got)
+	}
+}
+
+func TestAFileOfRulesIsRefusedWithSiteAndField(t *testing.T) {
+	const good = `"url": "https://s.example/{}", "errorType": "status_code", "username_claimed": "blue"`
+	for what, of := range map[string]struct{ rule, field string }{
+		"no user name in the address": {`"url": "https://s.example/", "errorType": "status_code", "username_claimed": "blue"`, "url"},
+		"no address":                  {`"url": "s.example/{}", "errorType": "status_code", "username_claimed": "blue"`, "url"},
+		"no canary":                   {`"url": "https://s.example/{}", "errorType": "status_code"`, "username_claimed"},
+		"a canary that does not fit":  {good + `, "regexCheck": "^[0-9]+$"`, "username_claimed"},
+		"look-ahead":                  {good + `, "regexCheck": "^(?=x)y"`, "regexCheck"},
+		"a type that is not known":    {`"url": "https://s.example/{}", "errorType": "guess", "username_claimed": "blue"`, "errorType"},
+		"no text":                     {`"url": "https://s.example/{}", "errorType": "message", "username_claimed": "blue"`, "errorMsg"},
+		"no address to lead to":       {`"url": "https://s.example/{}", "errorType": "response_url", "username_claimed": "blue"`, "errorUrl"},
+		"refusal taken for absence":   {good + `, "errorCode": [404, 429]`, "errorCode"},
+		"refusal in a condition":      {`"url": "https://s.example/{}", "username_claimed": "blue", "found": [{"status": [200]}], "absent": [{"status": [403]}]`, "absent[0].status"},
+		"redirect taken for absence":  {`"url": "https://s.example/{}", "username_claimed": "blue", "found": [{"status": [200]}], "absent": [{"status": [302]}]`, "absent[0].status"},
+		"a condition of nothing":      {`"url": "https://s.example/{}", "username_claimed": "blue", "found": [{}], "absent": [{"status": [404]}]`, "found[0]"},
+		"no absence":                  {`"url": "https://s.example/{}", "username_claimed": "blue", "found": [{"status": [200]}]`, "absent"},
+		"another method":              {good + `, "request_method": "POST"`, "request_method"},
+		"a cookie":                    {good + `, "headers": {"Cookie": "x=y"}`, "headers"},
+		"a broken header":             {good + `, "headers": {"a": "x\r\ny: z"}`, "headers"},
+		"a word that is not known":    {good + `, "errorMessage": "x"`, "errorMessage"},
+		"a number for a text":         {good + `, "urlMain": 3`, "urlMain"},
+		"both ways":                   {good + `, "via": "identity"`, "via"},
+	} {
+		_, err := profile.ParseRules([]byte(`{"Mine": {` + of.rule + `}}`))
+		e, ok := errors.AsType[*profile.RuleError](err)
+		if !ok || e.Site != "Mine" || e.Field != of.field || e.Cure == "" {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	for _, file := range []string{"", "[]", "{}", `{"a":`} {
+		if _, err := profile.ParseRules([]byte(file)); err == nil {
+			t.Errorf("%q was taken", file)
+		}
+	}
+	_, err := profile.ParseRules([]byte(`{"A": {}, "B": {"url": 3}}`))
+	if err == nil || !strings.Contains(err.Error(), "A: ") || !strings.Contains(err.Error(), "B: url") {
+		t.Errorf("not everything is told: %v", err)
+	}
+	if rules, err := profile.ParseRules([]byte(`{"A": {` + good + `}}`)); err != nil || rules["a"].URL == "" {
+		t.Errorf("a good one: %v, %v", rules, err)
+	}
+}
+
+func FuzzParseRules(f *testing.F) {
+	f.Add([]byte(`{"a": {"url": "https://s.example/{}", "errorType": "status_code", "errorCode": 404, "username_claimed": "blue"}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		rules, err := profile.ParseRules(data)
+		if err != nil {
+			return
+		}
+		for site, rule := range rules {
+			if rule.Site != site || len(rule.Canaries) == 0 || rule.Via == "" && (len(rule.Found) == 0 || len(rule.Absent) == 0) {
+				t.Errorf("%s: %+v", site, rule)
+			}
+		}
+	})
+}
