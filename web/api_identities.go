@@ -12,7 +12,7 @@ import (
 // newIdentity is the request for a login.
 type newIdentity struct {
 	Platform string `json:"platform" doc:"telegram" example:"telegram"`
-	Name     string `json:"name,omitempty" doc:"What to call it; main if left out"`
+	Name     string `json:"name,omitempty" doc:"What to call it; if left out main, or user for a user account"`
 	Kind     string `json:"kind,omitempty" doc:"bot (default) or user"`
 	Token    string `json:"token,omitempty" doc:"Of a bot: what @BotFather gave; it is never shown again"`
 	Session  string `json:"session,omitempty" doc:"Of a user account: a Telethon StringSession, or its .session file in base64; never shown again. Without one it is logged in later"`
@@ -66,6 +66,7 @@ func (s *Server) identitiesAPI(a *api) {
 	operation(a, http.MethodPost, "/identities", "Add a login", s.createIdentity, longBodies)
 	operation(a, http.MethodPatch, "/identities/{id}", "Change a login", s.changeIdentity)
 	operation(a, http.MethodDelete, "/identities/{id}", "Remove a login", s.removeIdentity)
+	operation(a, http.MethodPost, "/identities/{id}/resume", "Let a login act again that the network had restricted", s.resumeIdentity)
 	s.loginAPI(a)
 }
 
@@ -129,4 +130,16 @@ func (s *Server) changeIdentity(_ context.Context, in *identityChange) (*reply[i
 
 func (s *Server) removeIdentity(_ context.Context, in *one) (*struct{}, error) {
 	return nil, s.db.Update(func(tx *store.Tx) error { return identities.Remove(tx, in.ID) })
+}
+
+func (s *Server) resumeIdentity(_ context.Context, in *one) (*reply[identity], error) {
+	var resumed store.Identity
+	err := s.db.Update(func(tx *store.Tx) (err error) {
+		resumed, err = identities.Resume(tx, in.ID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer(s.shownIdentity(resumed)), nil
 }

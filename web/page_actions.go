@@ -1,6 +1,7 @@
 package web
 
 import (
+	"errors"
 	"net/http"
 	"strconv"
 
@@ -112,6 +113,23 @@ func (s *Server) askAboutLogin(c echo.Context, status int, wrong string) error {
 		Consequence: r.words.Logins.RemoveMeans, Wrong: wrong, Action: loginPath(login.ID) + "/remove",
 		Button: r.words.Logins.Remove, Class: "danger", Back: "/logins",
 	})
+}
+
+// resumeLogin lets a login act again that the network had restricted.
+func (s *Server) resumeLogin(c echo.Context) error {
+	login, err := s.loginOf(c)
+	if err != nil {
+		return err
+	}
+	err = s.db.Update(func(tx *store.Tx) error {
+		_, err := identities.Resume(tx, login.ID)
+		return err
+	})
+	// One that is not restricted any more may act anyway.
+	if _, free := errors.AsType[*store.ConflictError](err); err != nil && !free {
+		return err
+	}
+	return c.Redirect(http.StatusSeeOther, "/logins?done=login-resumed")
 }
 
 // removeLogin carries it out.

@@ -55,11 +55,7 @@ func (s *Server) addAccount(c echo.Context) error {
 	typed := newForm(values)
 	var made store.Identity
 	err = s.db.Update(func(tx *store.Tx) (err error) {
-		name := typed.get("account_name")
-		if name == "" { // what the settings call main is a bot
-			return &store.FieldError{Field: "name", Problem: "is missing", Cure: "choose one, such as anna"}
-		}
-		made, err = identities.Add(tx, identities.Request{Platform: "telegram", Kind: string(store.IdentityUser), Name: name})
+		made, err = identities.Add(tx, identities.Request{Platform: "telegram", Kind: string(store.IdentityUser), Name: typed.get("account_name")})
 		return err
 	})
 	if err == nil {

@@ -26,7 +26,7 @@ type loginsPage struct {
 type loginRow struct {
 	ID, Title, Name, Platform, Kind, Username, Class, State string
 	Reason, Cure, Target                                    string
-	LogIn, LogOut, PostsNowhere                             bool
+	LogIn, LogOut, Resume, PostsNowhere                     bool
 }
 
 func (s *Server) loadLogins(r reader) (page, error) { return s.loginsPage(r, newForm(nil)) }
@@ -66,7 +66,7 @@ func (s *Server) loginRow(r reader, i store.Identity) loginRow {
 	}
 	if i.Kind == store.IdentityUser {
 		row.PostsNowhere = i.Target == "" // it is for broadcasts, and names chats in each
-		row.LogIn = s.logins != nil && i.State != store.IdentityReady
+		row.LogIn = s.logins != nil && i.State != store.IdentityReady && i.State != store.IdentityStopped
 		row.LogOut = s.logins != nil && i.State == store.IdentityReady
 	}
 	switch i.State {
@@ -78,7 +78,7 @@ func (s *Server) loginRow(r reader, i store.Identity) loginRow {
 			row.Cure = r.words.LogIn.UserCure
 		}
 	case store.IdentityStopped:
-		row.Cure = w.StoppedCure
+		row.Cure, row.Resume = w.StoppedCure, true
 	case store.IdentityReady:
 		connection, known := s.connectionOf(i)
 		switch {

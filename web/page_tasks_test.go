@@ -178,7 +178,6 @@ func TestAUserAccountIsLoggedInOnThePage(t *testing.T) {
 		seen = append(seen, a)
 		return a
 	}
-	submit("/logins/account", "").has(t, "The name is missing")
 	submit("/logins/account", "", "account_name", "main").has(t, "is taken")
 	submit("/logins/account", "/logins/2/login", "account_name", "anna")
 	h.get("/logins/2/login").has(t, "Phone number", "With a QR code", "With a Telethon session")
@@ -326,4 +325,32 @@ func TestUnreachableChatsAreFoundPageByPage(t *testing.T) {
 		t.Errorf("found %s", found)
 	}
 	h.get("/tasks/1").has(t, "of the first 1,000", "<strong>1</strong> cannot be reached")
+}
+
+func TestARestrictedLoginIsLetActAgain(t *testing.T) {
+	h := start(t)
+	h.signIn()
+	account := h.account("anna")
+	stop := func() {
+		h.update(func(tx *store.Tx) error {
+			i, err := tx.Identities.Get(account.ID)
+			if err != nil {
+				return err
+			}
+			i.State, i.Reason = store.IdentityStopped, store.Reason{Code: store.ReasonStopped}
+			return tx.Identities.Put(&i)
+		})
+	}
+	stop()
+	h.get("/logins").has(t, "restricted", "The restriction is over")
+	if a := h.submit("/logins/2/resume"); a.header.Get("Location") != "/logins?done=login-resumed" {
+		t.Errorf("%d", a.status)
+	}
+	stop()
+	if a := h.api("POST", "/identities/2/resume", ""); a.status != http.StatusOK || !strings.Contains(a.body, `"state":"new"`) {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	if a := h.api("POST", "/identities/2/resume", ""); a.status != http.StatusConflict {
+		t.Errorf("one that is not restricted: %d", a.status)
+	}
 }

@@ -75,6 +75,7 @@ func (s *Server) ownerRoutes(own *echo.Group, ending <-chan struct{}) {
 	own.POST("/logins/:id/change", s.changeLogin)
 	own.GET("/logins/:id/remove", s.askRemoval)
 	own.POST("/logins/:id/remove", s.removeLogin)
+	own.POST("/logins/:id/resume", s.resumeLogin)
 	if s.logins != nil {
 		own.POST("/logins/account", s.addAccount)
 		own.GET("/logins/:id/login", s.showLogIn)

@@ -51,7 +51,8 @@ func taskTranslations() []translation {
 		// Of logging in.
 		{"is for bots", "", "нужен только ботам"},
 		{"leave it out for a user account", "", "для аккаунта оставьте пустым"},
-		{"choose one, such as anna", "", "выберите, например anna"},
+		{"the login %s is not restricted", "", "вход %s не ограничен"},
+		{"there is nothing to resume", "", "продолжать нечего"},
 		{"is not a phone number", "", "это не номер телефона"},
 		{"write it with the country's code, as +79991234567", "", "напишите с кодом страны, как +79991234567"},
 		{"enter the code that Telegram sent", "", "введите код, который прислал Telegram"},

@@ -162,7 +162,7 @@ type logInWords struct {
 	Add, AddHow, NameHint, Begin, Title, ByPhone, ByQR, BySession, Way                                string
 	Phone, PhoneHint, SendCode, Code, CodeSent, EnterCode, Password, PasswordHow, Hint, EnterPassword string
 	QRHow, QRAlt, QRWait, QRFailed, Session, SessionHint, File, FileHint, UseSession, SessionHow      string
-	Over, LogIn, LogOut, LogOutAsk, LogOutMeans, UserCure, NewCure                                    string
+	Over, LogIn, LogOut, LogOutAsk, LogOutMeans, Resume, UserCure, NewCure                            string
 }
 
 type signInWords struct {
