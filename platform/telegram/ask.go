@@ -177,3 +177,16 @@ func (c *connection) isUser() bool {
 	defer c.mu.Unlock()
 	return c.self != nil && !c.self.Bot
 }
+
+// Lookup asks Telegram whether anybody has a user name, whatever is remembered of it. The error's Code
+// is USERNAME_NOT_OCCUPIED if nobody has.
+func (n *Network) Lookup(ctx context.Context, identityID uint64, name string) error {
+	api, c, err := n.api(ctx, identityID)
+	if err != nil {
+		return err
+	}
+	if _, err = api.ContactsResolveUsername(ctx, &tg.ContactsResolveUsernameRequest{Username: name}); err != nil {
+		return c.sorted(api, fmt.Errorf("look up @%s: %w", name, err), false)
+	}
+	return nil
+}

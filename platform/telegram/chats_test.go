@@ -51,6 +51,20 @@ func TestARefusalSaysWhetherTelegramWasAsked(t *testing.T) {
 	}
 }
 
+func TestAUserNameIsLookedUpEachTime(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	r.mustPublish(platform.Post{Key: 1, Text: "the channel is known now"})
+	before := r.srv.Calls(resolveID)
+	if err := r.network.Lookup(r.ctx, r.id, "bells_daily"); err != nil {
+		t.Error(err)
+	}
+	if e := platform.AsError(r.network.Lookup(r.ctx, r.id, "nobody_is_here")); e == nil || e.Code != "USERNAME_NOT_OCCUPIED" {
+		t.Errorf("a name that nobody has: %v", e)
+	}
+	r.calls(resolveID, before+2)
+}
+
 func TestAllChatsAreListed(t *testing.T) {
 	t.Parallel()
 	r, _ := newLoggedIn(t)

@@ -94,6 +94,20 @@ func (s *Server) Say(chatID int64, text string) Message {
 	return m.Message
 }
 
+// Write sends a message from one account to another, as a person who presses a bot's Start does, and
+// pushes it.
+func (s *Server) Write(from, to int64, text string) Message {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := s.accounts[from]
+	ch := s.privateChat(a, s.accounts[to])
+	m := &stored{Message: Message{Text: text}}
+	s.post(ch, a, m)
+	s.push(ch, a, []*stored{m})
+	s.note()
+	return m.Message
+}
+
 // post appends a message to the chat. The caller holds mu, as in all that follows.
 func (s *Server) post(ch *chat, from *account, m *stored) {
 	m.chat, m.from, m.At, m.FromID, m.From = ch, from, now(), from.ID, from.called()

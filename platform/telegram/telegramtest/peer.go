@@ -132,11 +132,16 @@ func (c *call) privateChat(other *account) (*chat, error) {
 	if c.by.bot && (other.bot || !other.wroteTo(c.by)) {
 		return nil, tgerr.New(400, "PEER_ID_INVALID")
 	}
-	ch, ok := c.by.private[other.ID]
+	return c.srv.privateChat(c.by, other), nil
+}
+
+// privateChat is the chat of two accounts.
+func (s *Server) privateChat(a, b *account) *chat {
+	ch, ok := a.private[b.ID]
 	if !ok {
-		ch = c.srv.newChat(private, 0)
-		ch.pair = [2]*account{c.by, other}
-		c.by.private[other.ID], other.private[c.by.ID] = ch, ch
+		ch = s.newChat(private, 0)
+		ch.pair = [2]*account{a, b}
+		a.private[b.ID], b.private[a.ID] = ch, ch
 	}
-	return ch, nil
+	return ch
 }
