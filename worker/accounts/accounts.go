@@ -1,0 +1,177 @@
+// Package accounts watches profiles on other sites and tells the admins what became of them.
+//
+// The job autocheck goes over the accounts that are looked for, and over those that are found and
+// kept in sight. A run takes one step of a check, asks a site at most once, and asks to be called
+// again after a pause: nothing waits in memory, so a check goes on after a restart where it was.
+//
+// It promises that nothing is believed of an account which a site only refused to say: a site's
+// "there is nobody" counts in a check in which it has found a profile that surely exists, and what
+// is believed of an account changes only when the site has said so twice. What the admins are told
+// is written with what it is about, in one transaction, and sent by jobs of its own.
+package accounts
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"belfry/platform"
+	"belfry/platform/profile"
+	"belfry/scheduler"
+	"belfry/store"
+)
+
+// The kinds of jobs of this package.
+const (
+	Kind       = "autocheck" // goes over the accounts
+	NoticeKind = "notice"    // sends one message to an admin
+)
+
+// JobName is the name of the job that goes over the accounts.
+const JobName = "autocheck"
+
+// The lanes of the jobs.
+const (
+	checkLane  = "autocheck"
+	noticeLane = "notices"
+)
+
+// A Notifier sends messages to those who run Belfry. Publish may be called again with the same key,
+// and then no second message appears. Its errors are of type [*platform.Error].
+type Notifier interface {
+	platform.Publisher
+	// Admins are the chats that are told everything.
+	Admins() []string
+}
+
+// Config is the settings of the worker. The zero value is good.
+type Config struct {
+	// Interval is the time between two checks as long as nobody has set another; 0 means 5 minutes.
+	Interval time.Duration
+	// MinPause and MaxPause bound the pause between two questions; 0 means 3 and 5 s.
+	MinPause, MaxPause time.Duration
+	// Refusals is how many in a row have a check give a site up; 0 means 5.
+	Refusals int
+	// Backoff is how long a site is left alone that was given up; it doubles with each time in a
+	// row, up to MaxBackoff. 0 means 10 minutes and 6 hours.
+	Backoff, MaxBackoff time.Duration
+	// Deadline is how long one question may take; 0 means a minute.
+	Deadline time.Duration
+	// Identity asks the sites that are asked through a login, such as Telegram; nil if nothing does.
+	Identity profile.Prober
+	// Lang is the language of the messages, en or ru; Zone that of their times; nil means UTC.
+	Lang string
+	Zone *time.Location
+	Log  zerolog.Logger
+}
+
+const (
+	// patience is how long a check waits because a site asks it to. Longer, and the site is given up.
+	patience = 2 * time.Minute
+	jitter   = 0.2
+)
+
+// Worker watches accounts.
+type Worker struct {
+	db       *store.DB
+	http     profile.Prober
+	notifier Notifier
+	cfg      Config
+	pause    func(from, to time.Duration) time.Duration
+
+	mu    sync.Mutex
+	owned ownRules // the owner's rules as they were last read
+}
+
+// New returns a worker for the accounts in db. http asks sites over HTTP. With a nil notifier, nobody
+// is told anything.
+func New(db *store.DB, http profile.Prober, notifier Notifier, cfg Config) *Worker {
+	cfg.Interval = cmp.Or(cfg.Interval, 5*time.Minute)
+	cfg.MinPause = cmp.Or(cfg.MinPause, 3*time.Second)
+	cfg.MaxPause = max(cmp.Or(cfg.MaxPause, 5*time.Second), cfg.MinPause)
+	cfg.Refusals = cmp.Or(cfg.Refusals, 5)
+	cfg.Backoff = cmp.Or(cfg.Backoff, 10*time.Minute)
+	cfg.MaxBackoff = max(cmp.Or(cfg.MaxBackoff, 6*time.Hour), cfg.Backoff)
+	cfg.Deadline = cmp.Or(cfg.Deadline, time.Minute)
+	cfg.Lang = cmp.Or(cfg.Lang, "en")
+	cfg.Zone = cmp.Or(cfg.Zone, time.UTC)
+	return &Worker{db: db, http: http, notifier: notifier, cfg: cfg, pause: randomPause}
+}
+
+func randomPause(from, to time.Duration) time.Duration {
+	return from + time.Duration(rand.Int64N(int64(to-from)+1))
+}
+
+// Jobs is how the scheduler runs what this package does, by kind.
+func (w *Worker) Jobs() map[string]scheduler.Kind {
+	return map[string]scheduler.Kind{
+		Kind:       {Worker: checker{w}, Timeout: w.cfg.Deadline + time.Minute, Retry: scheduler.Retry{Backoff: 10 * time.Second, Jitter: jitter}},
+		NoticeKind: {Worker: sender{w}, Timeout: sendDeadline + 30*time.Second, Retry: scheduler.Retry{Attempts: 10, Jitter: jitter}},
+	}
+}
+
+// Start puts the job into the schedule, if it is not there yet: then it runs at once. It is called
+// when the program starts, before the scheduler runs.
+func (w *Worker) Start() error {
+	var job store.Job
+	err := w.db.Update(func(tx *store.Tx) (err error) {
+		job, err = w.put(tx)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("put %s into the schedule: %w", JobName, err)
+	}
+	w.cfg.Log.Info().Dur("interval", job.Trigger.Every).Msg("autocheck initialised")
+	w.cfg.Log.Info().Time("at", job.Due).Str("state", string(job.State)).Msg("next check scheduled")
+	return nil
+}
+
+// put writes the job. One that is there keeps the interval that somebody gave it.
+func (w *Worker) put(tx *store.Tx) (store.Job, error) {
+	job, err := tx.Jobs.ByName(JobName)
+	if errors.Is(err, store.ErrNotFound) {
+		every, err := w.Interval(tx)
+		if err != nil {
+			return job, err
+		}
+		job = store.Job{Name: JobName, Trigger: store.Trigger{Every: every}, Due: tx.Now()}
+	} else if err != nil {
+		return job, err
+	}
+	job.Kind, job.Lane = Kind, checkLane
+	if err := scheduler.Put(tx, job); err != nil {
+		return job, err
+	}
+	return tx.Jobs.ByName(JobName)
+}
+
+// prober returns who asks a site; nil if nobody does.
+func (w *Worker) prober(rule profile.Rule) profile.Prober {
+	if rule.Via == profile.ViaIdentity {
+		return w.cfg.Identity
+	}
+	return w.http
+}
+
+// ask asks a site about a name. What went wrong with the question is a refusal too; the error is that
+// of a context that has ended. known is false for a name that the site cannot have.
+func (w *Worker) ask(ctx context.Context, rule profile.Rule, username string) (r profile.Result, known bool, err error) {
+	call, cancel := context.WithTimeout(ctx, w.cfg.Deadline)
+	defer cancel()
+	r, err = w.prober(rule).Probe(call, rule, username)
+	switch {
+	case err == nil:
+		return r, true, nil
+	case ctx.Err() != nil:
+		return r, true, err
+	}
+	e := platform.AsError(err)
+	r = profile.Result{Outcome: profile.Refused, Detail: e.Error(), RetryAfter: e.Wait}
+	return r, e.Field != "username", nil
+}

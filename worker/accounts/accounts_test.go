@@ -1,0 +1,581 @@
+package accounts
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rs/zerolog"
+	"pgregory.net/rapid"
+
+	"belfry/platform"
+	"belfry/platform/profile"
+	"belfry/scheduler"
+	"belfry/store"
+)
+
+func TestFortyAccountsAreCheckedAndToldAsDocumented(t *testing.T) {
+	var log bytes.Buffer
+	inBubble(t, Config{Lang: "ru", Log: zerolog.New(&log)}, func(b *bench) {
+		b.sites.took = 0
+		b.worker.pause = func(_, _ time.Duration) time.Duration { return 3829787235 } // 47 of them are three minutes
+		b.watch(Request{}, names(40)...)
+		b.sites.set(true, DefaultSite, "user3", "user8", "USER20", "user21", "user40")
+		b.pass(17*time.Hour + 30*time.Minute)
+		b.start()
+		b.pass(4 * time.Minute)
+
+		said := b.admins.texts()
+		if len(said) != 7 {
+			t.Fatalf("the admins were told %q", said)
+		}
+		if want := "🔄 Автопроверка запущена\n\n📊 Аккаунтов к проверке: 40\n⏰ Время: 17:30:00"; said[0] != want {
+			t.Errorf("the first message is\n%s\nnot\n%s", said[0], want)
+		}
+		want := "✅ Автопроверка завершена\n\n📊 Результаты:\n• Проверено: 40\n• Найдено: 5\n• Не найдено: 35\n• Ошибок: 0\n\n⏰ Завершено: 17:33:00"
+		if said[6] != want {
+			t.Errorf("the last message is\n%s\nnot\n%s", said[6], want)
+		}
+		if !strings.HasPrefix(said[1], "✅ @user3 найден\n\n🔗 https://www.instagram.com/user3/\n⏰ Время: 17:30:") {
+			t.Errorf("a find is told as\n%s", said[1])
+		}
+		for _, name := range names(40) {
+			a := b.account(name)
+			found := b.sites.exists[DefaultSite+" "+name]
+			if a.State == store.AccountFound != found || (a.Outcome == store.OutcomeFound) != found || a.CheckedAt.IsZero() || a.FoundAt.IsZero() == found {
+				t.Errorf("%s is %+v", name, a)
+			}
+		}
+		if n := len(b.sites.questions()); n != 47 {
+			t.Errorf("%d questions", n)
+		}
+	})
+	var events []string
+	for line := range strings.Lines(log.String()) {
+		var event map[string]any
+		if err := json.Unmarshal([]byte(line), &event); err != nil {
+			t.Fatal(err)
+		}
+		switch event["message"] {
+		case "checking account", "account checked", "asked for the canary":
+			continue
+		case "found pending accounts to check":
+			if event["pending"] != 40.0 {
+				t.Error(line)
+			}
+		case "check completed":
+			if event["checked"] != 40.0 || event["found"] != 5.0 || event["not_found"] != 35.0 || event["errors"] != 0.0 {
+				t.Error(line)
+			}
+		}
+		events = append(events, event["message"].(string))
+	}
+	if got := strings.Join(events, ", "); got != "autocheck initialised, next check scheduled, found pending accounts to check, check completed" {
+		t.Errorf("the log tells %s", got)
+	}
+}
+
+func TestWhatIsNotFoundIsLookedForAgainAndWhatIsFoundIsNot(t *testing.T) {
+	inBubble(t, Config{}, func(b *bench) {
+		b.watch(Request{}, "alice", "bob")
+		b.sites.set(true, DefaultSite, "alice")
+		b.start()
+		b.untilChecked(1)
+		b.sites.set(true, DefaultSite, "bob")
+		checks := b.untilChecked(2)
+		if checks[0].Total != 2 || checks[1].Total != 1 || checks[1].Found != 1 || checks[1].Changes != 1 {
+			t.Errorf("the checks were %+v", checks)
+		}
+		if gap := checks[1].Began.Sub(checks[0].Began); gap > 5*time.Minute {
+			t.Errorf("the second began %v after the first", gap)
+		}
+		b.pass(time.Hour)
+		if n := len(b.checks()); n != 2 {
+			t.Errorf("there was nobody to check, and %d checks", n)
+		}
+	})
+}
+
+func TestVanishingAndReturningAreNoticed(t *testing.T) {
+	inBubble(t, Config{}, func(b *bench) {
+		b.watch(Request{KeepWatching: true, OwnerChat: "@owner", Note: "a friend"}, "alice")
+		b.sites.set(true, DefaultSite, "alice")
+		b.start()
+		b.untilChecked(1)
+		since := b.account("alice").FoundAt
+		b.sites.set(false, DefaultSite, "alice")
+		b.untilChecked(2)
+		if a := b.account("alice"); a.State != store.AccountNotFound || !a.ChangedAt.After(since) {
+			t.Errorf("vanished as %+v", a)
+		}
+		b.sites.set(true, DefaultSite, "alice")
+		b.untilChecked(3)
+		if a := b.account("alice"); a.State != store.AccountFound || !a.FoundAt.Equal(since) {
+			t.Errorf("returned as %+v", a)
+		}
+		b.pass(time.Second)
+		var owner []string
+		for _, m := range b.admins.messages {
+			if m.chat == "@owner" {
+				owner = append(owner, strings.Split(m.text, "\n")[0])
+			}
+		}
+		if got := strings.Join(owner, ", "); got != "✅ @alice was found, ❌ @alice is not found any more, ↩️ @alice is found again" {
+			t.Errorf("the owner was told %s", got)
+		}
+		b.view(func(tx *store.Tx) error {
+			page, err := tx.AccountResults.Of(b.account("alice").ID, store.Query{})
+			if len(page.Items) != 3 || !page.Items[0].Changed {
+				t.Errorf("the history is %+v", page.Items)
+			}
+			return err
+		})
+	})
+}
+
+func TestAnAnswerThatIsNotRepeatedChangesNothing(t *testing.T) {
+	inBubble(t, Config{}, func(b *bench) {
+		b.watch(Request{KeepWatching: true}, "alice")
+		b.sites.set(true, DefaultSite, "alice")
+		b.watch(Request{}, "bob")
+		b.start()
+		b.untilChecked(1)
+		found, gone := profile.Result{Outcome: profile.Found}, profile.Result{Outcome: profile.Absent}
+		b.sites.fault(found, gone, found, found, found, gone) // canary; alice, canary, alice; bob twice
+		checks := b.untilChecked(2)
+		if a := b.account("alice"); a.State != store.AccountFound || a.Outcome != store.OutcomeFound {
+			t.Errorf("alice is %+v", a)
+		}
+		if a := b.account("bob"); a.State != store.AccountPending || a.Outcome != store.OutcomeError || a.Failures != 1 {
+			t.Errorf("bob is %+v", a)
+		}
+		if checks[1].Changes != 0 || checks[1].Errors != 1 {
+			t.Errorf("the check is %+v", checks[1])
+		}
+	})
+}
+
+func TestRefusalsChangeNothingAndAreLeftAloneForLonger(t *testing.T) {
+	inBubble(t, Config{Refusals: 4}, func(b *bench) {
+		b.watch(Request{KeepWatching: true}, names(10)...)
+		b.sites.set(true, DefaultSite, names(5)...)
+		b.start()
+		b.untilChecked(1)
+		before := make(map[string]store.Account)
+		for _, name := range names(10) {
+			before[name] = b.account(name)
+		}
+		told := len(b.admins.texts())
+		wait := refused("please wait a few minutes")
+		found := profile.Result{Outcome: profile.Found}
+		b.sites.fault(found) // the canary
+		b.sites.alwaysSay(&wait)
+		b.pass(3 * 24 * time.Hour)
+		for _, name := range names(10) {
+			a := b.account(name)
+			if a.State != before[name].State || !a.ChangedAt.Equal(before[name].ChangedAt) {
+				t.Errorf("%s has become %+v", name, a)
+			}
+		}
+		checks := b.checks()
+		first := checks[1]
+		if first.Status != store.AccountCheckStopped || first.Checked != 4 || first.Errors != 4 || first.Total != 10 ||
+			first.Reason.Code != store.ReasonNoAnswers || first.Reason.N != 4 {
+			t.Errorf("the check was stopped as %+v", first)
+		}
+		if n := len(checks); n < 12 || n > 25 {
+			t.Errorf("%d checks in three days of refusals", n)
+		}
+		if gap := checks[len(checks)-1].Began.Sub(checks[len(checks)-2].Began); gap < 4*time.Hour {
+			t.Errorf("the last two are %v apart", gap)
+		}
+		if s := b.status(); len(s.Alone) != 1 || s.Alone[0].Site != DefaultSite || s.Last == nil {
+			t.Errorf("the status is %+v", s)
+		}
+		if said := b.admins.texts()[told+1]; !strings.Contains(said, "4 refusals in a row") || !strings.Contains(said, "Checked: 4 of 10") {
+			t.Errorf("the admins were told %q", said)
+		}
+		b.sites.alwaysSay(nil)
+		b.update(func(tx *store.Tx) error {
+			_, err := b.worker.CheckNow(tx)
+			return err
+		})
+		checks = b.untilChecked(len(checks) + 1)
+		if last := checks[len(checks)-1]; last.Status != store.AccountCheckDone || last.Checked != 10 || last.Changes != 0 {
+			t.Errorf("the check by hand was %+v", last)
+		}
+		if s := b.status(); len(s.Alone) != 0 {
+			t.Errorf("left alone are %+v", s.Alone)
+		}
+	})
+}
+
+func TestASiteThatFindsNobodyIsNotBelieved(t *testing.T) {
+	inBubble(t, Config{}, func(b *bench) {
+		b.watch(Request{KeepWatching: true}, names(3)...)
+		b.sites.set(true, DefaultSite, names(3)...)
+		b.start()
+		b.untilChecked(1)
+		gone := profile.Result{Outcome: profile.Absent, Status: 404}
+		b.sites.fault(profile.Result{Outcome: profile.Found}) // the canary, before the site goes bad
+		b.sites.alwaysSay(&gone)
+		checks := b.untilChecked(2)
+		if c := checks[1]; c.Status != store.AccountCheckStopped || c.Checked != 0 || c.Reason.Code != store.ReasonNoCanary {
+			t.Errorf("the check was %+v", c)
+		}
+		checks = b.untilChecked(3)
+		if c := checks[2]; c.Status != store.AccountCheckStopped || c.Checked != 0 {
+			t.Errorf("the check after it was %+v", c)
+		}
+		for _, name := range names(3) {
+			if a := b.account(name); a.State != store.AccountFound || a.Outcome != store.OutcomeFound {
+				t.Errorf("%s is %+v", name, a)
+			}
+		}
+	})
+}
+
+func TestARefusingSiteDoesNotKeepTheOthersFromBeingChecked(t *testing.T) {
+	inBubble(t, Config{Refusals: 2}, func(b *bench) {
+		b.watch(Request{Site: "github"}, "gopher", "ghost")
+		b.watch(Request{}, "alice")
+		b.watch(Request{Site: "telegram"}, "durov")
+		b.sites.set(true, DefaultSite, "alice")
+		b.sites.fault(refused("no"), refused("no"))
+		b.start()
+		c := b.untilChecked(1)[0]
+		if c.Checked != 1 || c.Found != 1 || fmt.Sprint(c.Stopped) != "[github telegram]" {
+			t.Errorf("the check was %+v", c)
+		}
+		b.pass(6 * time.Minute)
+		if n := len(b.checks()); n != 1 {
+			t.Errorf("sites that are left alone were checked %d times", n)
+		}
+		b.worker.cfg.Identity = b.sites // an account is logged in
+		c = b.untilChecked(2)[1]
+		if c.Total == 0 || slices.Contains(c.Stopped, "github") {
+			t.Errorf("the next was %+v", c)
+		}
+	})
+}
+
+func TestARestartNeitherRepeatsNorLoses(t *testing.T) {
+	inBubble(t, Config{}, func(b *bench) {
+		b.watch(Request{}, names(40)...)
+		b.sites.set(true, DefaultSite, names(5)...)
+		for i := range 60 {
+			b.start()
+			b.pass(time.Duration(500+i*137) * time.Millisecond)
+		}
+		b.untilChecked(1)
+		b.pass(10 * time.Second)
+		b.stop()
+		checks := b.checks()
+		if c := checks[0]; len(checks) != 1 && checks[1].Status != store.AccountCheckRunning || c.Checked != 40 || c.Found != 5 || c.NotFound != 35 {
+			t.Errorf("the checks were %+v", checks)
+		}
+		finds := 0
+		for _, text := range b.admins.texts() {
+			if strings.Contains(text, "was found") {
+				finds++
+			}
+		}
+		if finds != 5 {
+			t.Errorf("%d finds were told", finds)
+		}
+	})
+}
+
+func TestMessagesWaitForTelegramInTheirOrder(t *testing.T) {
+	inBubble(t, Config{}, func(b *bench) {
+		b.admins.chats = []string{"100", "200"}
+		off := &platform.Error{Kind: platform.Transient, Scope: platform.ScopeIdentity, Err: errors.New("no connection")}
+		lost := &platform.Error{Kind: platform.Unknown, Scope: platform.ScopeIdentity, Err: errors.New("no answer")}
+		flood := &platform.Error{Kind: platform.Wait, Scope: platform.ScopeIdentity, Wait: time.Minute, Err: errors.New("wait")}
+		b.admins.fault(fault{err: off}, fault{err: lost, carried: true}, fault{err: flood}, fault{err: off}, fault{err: off}, fault{err: lost})
+		b.watch(Request{}, names(3)...)
+		b.sites.set(true, DefaultSite, names(3)...)
+		b.start()
+		b.untilChecked(1)
+		b.pass(15 * time.Minute)
+		said := make(map[string][]string)
+		for _, m := range b.admins.messages {
+			said[m.chat] = append(said[m.chat], strings.Fields(m.text)[1])
+		}
+		for _, chat := range b.admins.chats {
+			if got := fmt.Sprint(said[chat]); got != "[Account @user1 @user2 @user3 Account]" {
+				t.Errorf("%s was told %s", chat, got)
+			}
+		}
+		if s := b.status(); s.Waiting != 0 {
+			t.Errorf("%d notices wait", s.Waiting)
+		}
+	})
+}
+
+func TestAChatThatRefusesDoesNotKeepTheOthersFromBeingTold(t *testing.T) {
+	inBubble(t, Config{}, func(b *bench) {
+		blocked := &platform.Error{Kind: platform.Refused, Scope: platform.ScopeChat, Code: "USER_IS_BLOCKED", Err: errors.New("the bot was blocked")}
+		b.admins.fault(fault{err: blocked})
+		b.watch(Request{}, "alice")
+		b.start()
+		b.untilChecked(1)
+		b.pass(time.Second)
+		if said := b.admins.texts(); len(said) != 1 || !strings.Contains(said[0], "finished") {
+			t.Errorf("told %q", said)
+		}
+	})
+}
+
+func TestQuietModeTellsOnlyWhatHasChanged(t *testing.T) {
+	inBubble(t, Config{Refusals: 2}, func(b *bench) {
+		b.update(func(tx *store.Tx) error { return b.worker.SetQuiet(tx, true) })
+		b.watch(Request{KeepWatching: true}, "alice", "bob")
+		b.start()
+		b.untilChecked(2)
+		if said := b.admins.texts(); len(said) != 0 {
+			t.Errorf("nothing changed, and told was %q", said)
+		}
+		b.sites.set(true, DefaultSite, "alice")
+		b.untilChecked(4)
+		b.pass(time.Second)
+		if said := b.admins.texts(); len(said) != 2 || !strings.Contains(said[0], "@alice") || !strings.Contains(said[1], "finished") {
+			t.Errorf("alice was found, and told was %q", said)
+		}
+		no := refused("no")
+		b.sites.alwaysSay(&no)
+		b.pass(24 * time.Hour)
+		if said := b.admins.texts(); len(said) != 3 || !strings.Contains(said[2], "stopped") {
+			t.Errorf("the site refused, and told was %q", said)
+		}
+	})
+}
+
+func TestAnIntervalHoldsAtOnce(t *testing.T) {
+	inBubble(t, Config{}, func(b *bench) {
+		b.watch(Request{}, "alice")
+		b.update(func(tx *store.Tx) error {
+			_, err := b.worker.SetInterval(tx, 24*time.Hour)
+			return err
+		})
+		b.start()
+		if s := b.status(); s.Interval != 24*time.Hour || s.Job.Due.Before(time.Now()) {
+			t.Errorf("the status is %+v", s)
+		}
+		set := func(every time.Duration) {
+			b.update(func(tx *store.Tx) error {
+				_, err := b.worker.SetInterval(tx, every)
+				return err
+			})
+		}
+		set(3 * time.Minute)
+		b.pass(4 * time.Minute)
+		if n := len(b.checks()); n < 1 || n > 2 {
+			t.Errorf("%d checks within 4 minutes", n)
+		}
+		b.pass(26 * time.Minute)
+		if n := len(b.checks()); n < 10 || n > 11 {
+			t.Errorf("%d checks within 30 minutes", n)
+		}
+		b.start()
+		if s := b.status(); s.Interval != 3*time.Minute {
+			t.Errorf("after a restart it is %v", s.Interval)
+		}
+		for _, wrong := range []time.Duration{0, time.Second, 8 * 24 * time.Hour} {
+			err := b.db.Update(func(tx *store.Tx) error {
+				_, err := b.worker.SetInterval(tx, wrong)
+				return err
+			})
+			if e, ok := errors.AsType[*store.FieldError](err); !ok || e.Field != "interval" {
+				t.Errorf("%v: %v", wrong, err)
+			}
+		}
+	})
+}
+
+func TestAnIntervalThatChangesDuringACheckDoesNotInterruptIt(t *testing.T) {
+	for _, during := range []time.Duration{50 * time.Millisecond, 2 * time.Second} { // a question, and a pause
+		inBubble(t, Config{}, func(b *bench) {
+			b.watch(Request{}, names(20)...)
+			b.start()
+			b.pass(time.Minute + during)
+			b.update(func(tx *store.Tx) error {
+				_, err := b.worker.SetInterval(tx, 24*time.Hour)
+				return err
+			})
+			b.pass(time.Minute)
+			if c := b.checks()[0]; c.Status != store.AccountCheckDone || c.Checked != 20 {
+				t.Errorf("after two minutes the check is %+v", c)
+			}
+			if due := time.Until(b.status().Job.Due); due > 24*time.Hour || due < 0 {
+				t.Errorf("the next is in %v", due)
+			}
+		})
+	}
+}
+
+func TestACheckByHandIsRefusedDuringOne(t *testing.T) {
+	inBubble(t, Config{}, func(b *bench) {
+		b.watch(Request{}, names(20)...)
+		b.start()
+		b.pass(30 * time.Second)
+		now := func() error {
+			return b.db.Update(func(tx *store.Tx) error {
+				_, err := b.worker.CheckNow(tx)
+				return err
+			})
+		}
+		if e, ok := errors.AsType[*store.ConflictError](now()); !ok || !strings.Contains(e.Problem, "of 20 accounts are done") {
+			t.Errorf("got %v", e)
+		}
+		s := b.status()
+		if s.Running == nil || s.Running.Checked == 0 || s.Job.Reason.Code != store.ReasonChecking || s.Job.Reason.Of != 20 {
+			t.Errorf("the status is %+v", s)
+		}
+		b.untilChecked(1)
+		if err := now(); err != nil {
+			t.Error(err)
+		}
+		b.pass(5 * time.Second)
+		if n := len(b.checks()); n != 2 {
+			t.Errorf("%d checks", n)
+		}
+	})
+}
+
+func TestAnAccountThatIsRemovedDuringACheckIsGone(t *testing.T) {
+	inBubble(t, Config{}, func(b *bench) {
+		b.watch(Request{}, names(5)...)
+		b.sites.took = 2 * time.Second
+		b.start()
+		b.pass(14 * time.Second)
+		b.update(func(tx *store.Tx) error {
+			var err error
+			for id := range uint64(4) {
+				err = errors.Join(err, b.worker.Remove(tx, id+2))
+			}
+			return err
+		})
+		if c := b.untilChecked(1)[0]; c.Status != store.AccountCheckDone || c.Checked < 1 || c.Checked > 2 {
+			t.Errorf("the check was %+v", c)
+		}
+		// Its results went with it: see to it that what is left adds up.
+		b.update(func(tx *store.Tx) error {
+			for c := range tx.AccountChecks.All() {
+				c.Checked, c.NotFound = 1, 1
+				if err := tx.AccountChecks.Put(&c); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+}
+
+// Whatever a site answers and however often the program is started: see [bench.prove].
+func TestChecksKeepTheirPromises(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		synctest.Test(t, func(t *testing.T) {
+			bubble(t, Config{Refusals: 3, Backoff: time.Minute, MaxBackoff: 5 * time.Minute}, func(b *bench) { promises(r, b) })
+		})
+		if t.Failed() {
+			r.FailNow()
+		}
+	})
+}
+
+func promises(r *rapid.T, b *bench) {
+	all := names(rapid.IntRange(1, 8).Draw(r, "accounts"))
+	for _, name := range all {
+		b.watch(Request{KeepWatching: rapid.Bool().Draw(r, "keep")}, name)
+		b.sites.set(rapid.Bool().Draw(r, "exists"), DefaultSite, name)
+	}
+	b.start()
+	for range rapid.IntRange(1, 25).Draw(r, "steps") {
+		switch rapid.IntRange(0, 7).Draw(r, "step") {
+		case 0:
+			b.sites.fault(refused("no"))
+		case 1:
+			b.sites.fault(profile.Result{Outcome: profile.Absent})
+		case 2:
+			b.sites.fault(profile.Result{Outcome: profile.Found})
+		case 3:
+			name := rapid.SampledFrom(all).Draw(r, "name")
+			b.sites.set(rapid.Bool().Draw(r, "exists"), DefaultSite, name)
+		case 4:
+			b.start()
+		case 5:
+			lost := &platform.Error{Kind: platform.Unknown, Scope: platform.ScopeIdentity, Err: errors.New("no answer")}
+			b.admins.fault(fault{err: lost, carried: rapid.Bool().Draw(r, "carried")})
+		case 6, 7:
+			b.pass(time.Duration(rapid.IntRange(0, 400_000).Draw(r, "pass")) * time.Millisecond)
+		}
+	}
+	b.sites.mu.Lock()
+	b.sites.faults = nil
+	b.sites.mu.Unlock()
+	b.pass(20 * time.Minute)
+	for _, name := range all { // the truth comes out
+		a := b.account(name)
+		exists := b.sites.exists[DefaultSite+" "+name]
+		if exists && a.State != store.AccountFound || !exists && a.State == store.AccountFound && a.KeepWatching {
+			b.t.Errorf("%s exists: %v, and is believed to be %s (%s)", name, exists, a.State, a.Detail)
+		}
+	}
+	if n := b.status().Waiting; n != 0 {
+		b.t.Errorf("%d notices wait", n)
+	}
+}
+
+func TestTheOverheadOfAnAccountIsSmall(t *testing.T) {
+	n := 10_000 // with a real clock and no pauses
+	if testing.Short() {
+		n = 500
+	}
+	b := &bench{t: t, sites: newSites(), admins: &admins{}}
+	b.sites.took = 0
+	db, err := store.Open(t.TempDir()+"/belfry.db", store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	b.db, b.worker = db, New(db, b.sites, b.admins, Config{})
+	b.worker.pause = func(_, _ time.Duration) time.Duration { return 0 }
+	err = db.Update(func(tx *store.Tx) error {
+		list, err := b.worker.AddList(tx, strings.Join(names(n), "\n"), Request{})
+		if err == nil && list.Added != n {
+			t.Errorf("added %d", list.Added)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.worker.Start(); err != nil {
+		t.Fatal(err)
+	}
+	changed, cancel := db.Watch("account_checks")
+	defer cancel()
+	sched := scheduler.New(db, scheduler.Config{Log: zerolog.Nop(), Kinds: b.worker.Jobs()})
+	began := time.Now()
+	done := make(chan error, 1)
+	go func() { done <- sched.Run(t.Context()) }()
+	for range changed {
+		checks := b.checks()
+		if len(checks) == 0 || checks[0].Status == store.AccountCheckRunning {
+			continue
+		}
+		took := time.Since(began)
+		t.Logf("%d accounts in %v: %v an account, %d commits", checks[0].Checked, took.Round(time.Millisecond), (took / time.Duration(n)).Round(time.Microsecond), db.Commits())
+		if checks[0].Checked != n {
+			t.Errorf("the check was %+v", checks[0])
+		}
+		return
+	}
+}

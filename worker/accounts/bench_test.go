@@ -1,0 +1,378 @@
+package accounts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"belfry/platform"
+	"belfry/platform/profile"
+	"belfry/scheduler"
+	"belfry/store"
+)
+
+// sites are sites in memory, on which the canaries exist, and whoever a test says.
+type sites struct {
+	mu     sync.Mutex
+	exists map[string]bool // by site and name
+	faults []profile.Result
+	always *profile.Result
+	took   time.Duration
+	asked  []question
+}
+
+type question struct {
+	site, name string
+	outcome    profile.Outcome
+	at         time.Time
+}
+
+func newSites() *sites {
+	s := &sites{exists: make(map[string]bool), took: 100 * time.Millisecond}
+	for site, rule := range profile.Builtin() {
+		for _, canary := range rule.Canaries {
+			s.exists[site+" "+strings.ToLower(canary)] = true
+		}
+	}
+	return s
+}
+
+func (s *sites) Probe(ctx context.Context, rule profile.Rule, username string) (profile.Result, error) {
+	if !rule.Fits(username) {
+		return profile.Result{}, &platform.Error{Kind: platform.Refused, Field: "username", Err: errors.New("no such name")}
+	}
+	if s.took > 0 {
+		select {
+		case <-time.After(s.took):
+		case <-ctx.Done():
+			return profile.Result{}, ctx.Err()
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := profile.Result{Outcome: profile.Absent, Status: 404}
+	if s.exists[rule.Site+" "+strings.ToLower(username)] {
+		r = profile.Result{Outcome: profile.Found, Status: 200}
+	}
+	switch {
+	case len(s.faults) > 0:
+		r, s.faults = s.faults[0], s.faults[1:]
+	case s.always != nil:
+		r = *s.always
+	}
+	s.asked = append(s.asked, question{rule.Site, username, r.Outcome, time.Now()})
+	return r, nil
+}
+
+// set says who exists.
+func (s *sites) set(exists bool, site string, names ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, name := range names {
+		s.exists[site+" "+strings.ToLower(name)] = exists
+	}
+}
+
+func (s *sites) fault(results ...profile.Result) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults = append(s.faults, results...)
+}
+
+func (s *sites) alwaysSay(r *profile.Result) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.always = r
+}
+
+func (s *sites) questions() []question {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.asked)
+}
+
+func refused(words string) profile.Result {
+	return profile.Result{Outcome: profile.Refused, Status: 401, Detail: words}
+}
+
+// admins are chats in memory, which recognise a key as Telegram does.
+type admins struct {
+	mu       sync.Mutex
+	chats    []string
+	messages []message
+	calls    int
+	faults   []fault
+}
+
+type message struct {
+	chat, text string
+	key        int64
+	at         time.Time
+}
+
+type fault struct {
+	err     *platform.Error
+	carried bool // the message arrives all the same
+}
+
+func (a *admins) Admins() []string { return a.chats }
+
+func (a *admins) Publish(_ context.Context, p platform.Post) (platform.Receipt, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.calls++
+	var f fault
+	if len(a.faults) > 0 {
+		f, a.faults = a.faults[0], a.faults[1:]
+	}
+	known := slices.ContainsFunc(a.messages, func(m message) bool { return m.chat == p.Target && m.key == p.Key })
+	if !known && (f.err == nil || f.carried) {
+		a.messages = append(a.messages, message{p.Target, p.Text, p.Key, time.Now()})
+	}
+	if f.err != nil {
+		return platform.Receipt{}, f.err
+	}
+	return platform.Receipt{MessageIDs: []int64{1}}, nil
+}
+
+func (a *admins) fault(faults ...fault) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.faults = append(a.faults, faults...)
+}
+
+func (a *admins) texts() (all []string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, m := range a.messages {
+		all = append(all, m.text)
+	}
+	return all
+}
+
+// bench is a worker with its scheduler on a real store, in a synctest bubble.
+type bench struct {
+	t      *testing.T
+	db     *store.DB
+	sites  *sites
+	admins *admins
+	worker *Worker
+	cfg    Config
+	stop   func()
+}
+
+func inBubble(t *testing.T, cfg Config, test func(b *bench)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { bubble(t, cfg, test) })
+}
+
+func bubble(t *testing.T, cfg Config, test func(b *bench)) {
+	db, err := store.Open(filepath.Join(t.TempDir(), "belfry.db"), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{t: t, db: db, sites: newSites(), admins: &admins{chats: []string{"100"}}, cfg: cfg, stop: func() {}}
+	b.worker = New(db, b.sites, b.admins, cfg)
+	test(b)
+	b.stop()
+	b.prove()
+	problems, err := db.Verify()
+	if err != nil || len(problems) > 0 {
+		t.Errorf("verify: %v, %v", problems, err)
+	}
+	if err := db.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// start starts a worker and a scheduler on the store, as a new process would.
+func (b *bench) start() {
+	b.stop()
+	if err := b.worker.Start(); err != nil {
+		b.t.Fatal(err)
+	}
+	sched := scheduler.New(b.db, scheduler.Config{Log: zerolog.Nop(), Kinds: b.worker.Jobs(), Drain: time.Millisecond})
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- sched.Run(ctx) }()
+	b.stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			b.t.Error(err)
+		}
+	})
+	synctest.Wait()
+}
+
+func (b *bench) pass(d time.Duration) {
+	<-time.NewTimer(d).C
+	synctest.Wait()
+}
+
+func (b *bench) update(fn func(*store.Tx) error) {
+	b.t.Helper()
+	if err := b.db.Update(fn); err != nil {
+		b.t.Fatal(err)
+	}
+	synctest.Wait()
+}
+
+func (b *bench) view(fn func(*store.Tx) error) {
+	b.t.Helper()
+	if err := b.db.View(fn); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// names are n names from user1 on.
+func names(n int) (all []string) {
+	for i := range n {
+		all = append(all, fmt.Sprint("user", i+1))
+	}
+	return all
+}
+
+// watch has accounts of Instagram watched.
+func (b *bench) watch(r Request, names ...string) {
+	b.t.Helper()
+	b.update(func(tx *store.Tx) error {
+		for _, name := range names {
+			r.Username = name
+			if _, err := b.worker.Add(tx, r); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (b *bench) account(name string) (a store.Account) {
+	b.t.Helper()
+	b.view(func(tx *store.Tx) (err error) {
+		a, err = tx.Accounts.ByName(DefaultSite, name)
+		return err
+	})
+	return a
+}
+
+func (b *bench) status() (s Status) {
+	b.t.Helper()
+	b.view(func(tx *store.Tx) (err error) {
+		s, err = b.worker.Status(tx)
+		return err
+	})
+	return s
+}
+
+func (b *bench) checks() (all []store.AccountCheck) {
+	b.t.Helper()
+	b.view(func(tx *store.Tx) (err error) {
+		all, err = tx.AccountChecks.Between(time.Time{}, time.Now().Add(time.Hour), 10_000)
+		return err
+	})
+	return all
+}
+
+// untilChecked lets time pass until n checks have ended, but not more than a day.
+func (b *bench) untilChecked(n int) []store.AccountCheck {
+	b.t.Helper()
+	for range 24 * 60 * 6 {
+		if all := b.checks(); len(all) >= n && all[n-1].Status != store.AccountCheckRunning {
+			return all
+		}
+		b.pass(10 * time.Second)
+	}
+	b.t.Fatalf("there were not %d checks within a day", n)
+	return nil
+}
+
+// prove checks what must hold after any test: the counts add up with the history, nothing is believed
+// that was not said twice and by a site that could be believed, and nobody was told anything twice.
+func (b *bench) prove() {
+	asked := b.sites.questions()
+	checked := 0
+	for _, c := range b.checks() {
+		checked += c.Checked
+		if c.Found+c.NotFound+c.Errors != c.Checked || c.Checked > c.Total {
+			b.t.Errorf("check %d does not add up: %+v", c.ID, c)
+		}
+		if c.Status == store.AccountCheckStopped && c.Reason.Zero() {
+			b.t.Errorf("check %d was stopped for no reason", c.ID)
+		}
+	}
+	b.view(func(tx *store.Tx) error {
+		results := 0
+		for r, err := range tx.AccountResults.All() {
+			if err != nil {
+				return err
+			}
+			results += r.Times
+			if !r.Changed {
+				continue
+			}
+			a, err := tx.Accounts.Get(r.AccountID)
+			if err != nil {
+				return err
+			}
+			b.proveChange(a, r, asked)
+		}
+		if results != checked {
+			b.t.Errorf("the checks count %d accounts, and the history has %d results", checked, results)
+		}
+		for n, err := range tx.Notices.All() {
+			if err != nil {
+				return err
+			}
+			arrived := 0
+			for _, m := range b.admins.messages {
+				if m.key == n.Key {
+					arrived++
+				}
+			}
+			if arrived > 1 || arrived == 0 && !n.SentAt.IsZero() {
+				b.t.Errorf("notice %d arrived %d times: %+v", n.ID, arrived, n)
+			}
+		}
+		return nil
+	})
+}
+
+// proveChange checks that the site has said twice in a row what is believed since a result, and for
+// an absence that it found a canary between.
+func (b *bench) proveChange(a store.Account, r store.AccountResult, asked []question) {
+	want := profile.Found
+	if r.State == store.AccountNotFound {
+		want = profile.Absent
+	}
+	said, canary := 0, false
+	for _, q := range slices.Backward(asked) {
+		if q.at.After(r.From) || q.site != a.Site {
+			continue
+		}
+		if q.name == a.Username {
+			if q.outcome != want {
+				break
+			}
+			if said++; said == 2 {
+				break
+			}
+		} else if said == 1 && q.outcome == profile.Found {
+			canary = true
+		}
+	}
+	if said < 2 {
+		b.t.Errorf("%s is believed to be %s, and was %s only %d times", a.Username, r.State, want, said)
+	}
+	if want == profile.Absent && !canary {
+		b.t.Errorf("%s is believed to be gone, and no canary was found", a.Username)
+	}
+}

@@ -1,0 +1,164 @@
+package accounts
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"belfry/store"
+)
+
+func TestAListIsTakenLineByLine(t *testing.T) {
+	inBubble(t, Config{}, func(b *bench) {
+		b.watch(Request{}, "known")
+		text := "\ufeff# my friends\r\n" +
+			"alice\r\n" +
+			"@bob, met in Kazan, friends\r\n" +
+			"https://www.instagram.com/carol/?hl=en\r\n" +
+			"\r\n" +
+			"Known\n" +
+			"ALICE\n" +
+			"not a name\n" +
+			"@dave @erin; @bob\n" +
+			"frank, \"a \"\"quoted\"\" note, with a comma\"\n" +
+			"grace, note, tag, more\n" +
+			"heidi, \"open\n"
+		var list List
+		b.update(func(tx *store.Tx) (err error) {
+			list, err = b.worker.AddList(tx, text, Request{Tag: "pasted", KeepWatching: true})
+			return err
+		})
+		var got []string
+		for _, l := range list.Lines {
+			got = append(got, fmt.Sprint(l.N, " ", l.Username, " ", l.Result))
+			if (l.Problem == "") != (l.Result != LineNonsense) || (l.ID == 0) != (l.Result == LineNonsense) {
+				t.Errorf("%+v", l)
+			}
+		}
+		want := "2 alice added, 3 bob added, 4 carol added, 6 Known duplicate, 7 ALICE duplicate, 8 not a name nonsense, " +
+			"9 dave added, 9 erin added, 9 bob duplicate, 10 frank added, 11  nonsense, 12  nonsense"
+		if strings.Join(got, ", ") != want {
+			t.Errorf("got\n%s\nnot\n%s", strings.Join(got, ", "), want)
+		}
+		if list.Added != 6 || list.Duplicates != 3 || list.Nonsense != 3 {
+			t.Errorf("counted as %d, %d, %d", list.Added, list.Duplicates, list.Nonsense)
+		}
+		if a := b.account("bob"); a.Note != "met in Kazan" || a.Tag != "friends" || !a.KeepWatching {
+			t.Errorf("bob is %+v", a)
+		}
+		if a := b.account("frank"); a.Note != `a "quoted" note, with a comma` || a.Tag != "pasted" {
+			t.Errorf("frank is %+v", a)
+		}
+	})
+}
+
+func TestAFileNamesItsColumns(t *testing.T) {
+	inBubble(t, Config{}, func(b *bench) {
+		text := "Site;Username;Keep watching;Owner chat;Whatever\n" +
+			"github;torvalds;yes;@owner;x\n" +
+			";alice;нет;-100123;\n" +
+			"nowhere;bob;;;\n" +
+			"github;carol;perhaps;;\n" +
+			"github;dave;yes;not a chat;\n"
+		var list List
+		b.update(func(tx *store.Tx) (err error) {
+			list, err = b.worker.AddList(tx, text, Request{})
+			return err
+		})
+		if list.Added != 2 || list.Nonsense != 3 {
+			t.Errorf("got %+v", list)
+		}
+		for i, field := range map[int]string{2: "site", 3: "keep_watching", 4: "owner_chat"} {
+			if !strings.HasPrefix(list.Lines[i].Problem, field) {
+				t.Errorf("line %d: %s", list.Lines[i].N, list.Lines[i].Problem)
+			}
+		}
+		b.view(func(tx *store.Tx) error {
+			a, err := tx.Accounts.ByName("github", "Torvalds")
+			if !a.KeepWatching || a.OwnerChat != "@owner" {
+				t.Errorf("torvalds is %+v", a)
+			}
+			return err
+		})
+	})
+}
+
+func TestActionsNameTheFieldAndTheCure(t *testing.T) {
+	inBubble(t, Config{}, func(b *bench) {
+		b.watch(Request{}, "alice")
+		for field, r := range map[string]Request{
+			"site":       {Site: "nowhere", Username: "x"},
+			"username":   {Username: "not a name"},
+			"note":       {Username: "x", Note: strings.Repeat("ы", 501)},
+			"tag":        {Username: "x", Tag: strings.Repeat("ы", 51)},
+			"owner_chat": {Username: "x", OwnerChat: "me and you"},
+		} {
+			err := b.db.Update(func(tx *store.Tx) error {
+				_, err := b.worker.Add(tx, r)
+				return err
+			})
+			if e, ok := errors.AsType[*store.FieldError](err); !ok || e.Field != field || e.Cure == "" {
+				t.Errorf("%s: %v", field, err)
+			}
+		}
+		err := b.db.Update(func(tx *store.Tx) error {
+			_, err := b.worker.Add(tx, Request{Username: "@ALICE"})
+			return err
+		})
+		if _, ok := errors.AsType[*store.ConflictError](err); !ok {
+			t.Errorf("a duplicate: %v", err)
+		}
+		note, keep := " new ", true
+		b.update(func(tx *store.Tx) error {
+			a, err := b.worker.Change(tx, 1, Change{Note: &note, KeepWatching: &keep})
+			if a.Note != "new" || !a.KeepWatching {
+				t.Errorf("changed to %+v", a)
+			}
+			return err
+		})
+		b.update(func(tx *store.Tx) error { return b.worker.Remove(tx, 1) })
+		err = b.db.Update(func(tx *store.Tx) error { return b.worker.Remove(tx, 1) })
+		if !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("removed twice: %v", err)
+		}
+	})
+}
+
+func TestAnOwnerAddsSites(t *testing.T) {
+	inBubble(t, Config{}, func(b *bench) {
+		const file = `{"$schema": "x", "Forge": {"url": "https://forge.example/{}", "errorType": "status_code", "username_claimed": "admin"}}`
+		b.sites.set(true, "forge", "admin", "alice")
+		b.update(func(tx *store.Tx) error {
+			added, err := b.worker.ImportRules(tx, []byte(file))
+			if fmt.Sprint(added) != "[forge]" {
+				t.Errorf("added %v", added)
+			}
+			return err
+		})
+		b.watch(Request{Site: "Forge"}, "https://forge.example/alice")
+		b.start()
+		if c := b.untilChecked(1)[0]; c.Found != 1 {
+			t.Errorf("the check was %+v", c)
+		}
+		err := b.db.Update(func(tx *store.Tx) error {
+			_, err := b.worker.ImportRules(tx, []byte(`{"forge": {"url": "https://forge.example/"}}`))
+			return err
+		})
+		if e, ok := errors.AsType[*store.FieldError](err); !ok || !strings.Contains(e.Error(), "forge: ") {
+			t.Errorf("a bad file: %v", err)
+		}
+		b.watch(Request{Site: "forge"}, "bob")
+		b.update(func(tx *store.Tx) error { return b.worker.RemoveRules(tx, "FORGE") })
+		if c := b.untilChecked(2)[1]; c.Checked != 0 || c.Reason.Code != store.ReasonNoRule {
+			t.Errorf("without the rule the check was %+v", c)
+		}
+		b.update(func(tx *store.Tx) error {
+			_, err := b.worker.ImportRules(tx, []byte(file))
+			return err
+		})
+		if c := b.untilChecked(3)[2]; c.Checked != 1 || c.NotFound != 1 {
+			t.Errorf("with the rule again it was %+v", c)
+		}
+	})
+}

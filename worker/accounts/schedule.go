@@ -1,0 +1,169 @@
+package accounts
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"belfry/scheduler"
+	"belfry/store"
+)
+
+// The settings of the check.
+const (
+	settingInterval = "accounts.interval"
+	settingQuiet    = "accounts.quiet"
+)
+
+const (
+	minInterval = time.Minute
+	maxInterval = 7 * 24 * time.Hour
+)
+
+// Interval is the time between two checks.
+func (w *Worker) Interval(tx *store.Tx) (time.Duration, error) {
+	job, err := tx.Jobs.ByName(JobName)
+	if err == nil && job.Trigger.Every > 0 {
+		return job.Trigger.Every, nil
+	}
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return 0, err
+	}
+	text, err := tx.Settings.Value(settingInterval)
+	if err != nil {
+		return 0, err
+	}
+	if every, err := time.ParseDuration(text); err == nil && every >= minInterval {
+		return every, nil
+	}
+	return w.cfg.Interval, nil
+}
+
+// SetInterval sets the time between two checks. It holds from this moment. A check that is under way
+// goes on.
+func (w *Worker) SetInterval(tx *store.Tx, every time.Duration) (store.Job, error) {
+	if every < minInterval || every > maxInterval {
+		return store.Job{}, &store.FieldError{Field: "interval", Problem: "is not between a minute and a week", Cure: "5m is usual"}
+	}
+	if err := tx.Settings.Set(settingInterval, every.String()); err != nil {
+		return store.Job{}, err
+	}
+	before, err := w.put(tx)
+	if err != nil {
+		return before, err
+	}
+	job, err := scheduler.Reschedule(tx, JobName, store.Trigger{Every: every})
+	if err != nil {
+		return job, err
+	}
+	_, err = tx.AccountChecks.Running()
+	if errors.Is(err, store.ErrNotFound) {
+		return job, nil
+	}
+	if err != nil {
+		return job, err
+	}
+	if job.State != store.JobWaiting || !before.Due.Before(job.Due) {
+		return job, nil
+	}
+	job.Due, job.Reason = before.Due, before.Reason // its next step
+	return job, tx.Jobs.Put(&job)
+}
+
+// Quiet reports whether the admins are told only what has changed.
+func (w *Worker) Quiet(tx *store.Tx) (bool, error) {
+	text, err := tx.Settings.Value(settingQuiet)
+	return text != "", err
+}
+
+// SetQuiet has the admins told only what has changed, or everything.
+func (w *Worker) SetQuiet(tx *store.Tx, quiet bool) error {
+	if quiet {
+		return tx.Settings.Set(settingQuiet, "yes")
+	}
+	return tx.Settings.Set(settingQuiet, "")
+}
+
+// CheckNow has the accounts checked at once, also on sites that are being left alone. The error is a
+// [*store.ConflictError] if a check is under way.
+func (w *Worker) CheckNow(tx *store.Tx) (store.Job, error) {
+	job, err := w.put(tx)
+	if err != nil {
+		return job, err
+	}
+	check, err := tx.AccountChecks.Running()
+	if err == nil && job.State != store.JobPaused {
+		return job, &store.ConflictError{Problem: fmt.Sprintf("a check is under way: %d of %d accounts are done", check.Checked, check.Total),
+			Cure: "wait until it has ended"}
+	}
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return job, err
+	}
+	for site, err := range tx.AccountSites.All() {
+		if err != nil {
+			return job, err
+		}
+		if site.Until.IsZero() {
+			continue
+		}
+		site.Until = time.Time{}
+		if err := tx.AccountSites.Put(&site); err != nil {
+			return job, err
+		}
+	}
+	return scheduler.RunNow(tx, JobName)
+}
+
+// Status is how the check stands.
+type Status struct {
+	Interval time.Duration
+	Quiet    bool
+	Job      store.Job
+	Running  *store.AccountCheck // the check under way, if there is one
+	Last     *store.AccountCheck // the last that has ended, if there is one
+	Counts   map[store.AccountState]int
+	Alone    []store.AccountSite // sites that are left alone for a while
+	Waiting  int                 // notices that wait to be sent
+}
+
+// maxCount is how far the status counts.
+const maxCount = 1_000_000
+
+// Status returns how the check stands.
+func (w *Worker) Status(tx *store.Tx) (s Status, err error) {
+	if s.Interval, err = w.Interval(tx); err != nil {
+		return s, err
+	}
+	if s.Quiet, err = w.Quiet(tx); err != nil {
+		return s, err
+	}
+	if s.Job, err = tx.Jobs.ByName(JobName); err != nil && !errors.Is(err, store.ErrNotFound) {
+		return s, err
+	}
+	page, err := tx.AccountChecks.ByTime(store.Query{Limit: 2})
+	if err != nil {
+		return s, err
+	}
+	for _, check := range page.Items {
+		switch {
+		case check.Status == store.AccountCheckRunning:
+			s.Running = &check
+		case s.Last == nil:
+			s.Last = &check
+		}
+	}
+	s.Counts = make(map[store.AccountState]int)
+	for _, state := range store.AccountStates() {
+		s.Counts[state] = tx.Accounts.Count(state, maxCount)
+	}
+	for site, err := range tx.AccountSites.All() {
+		if err != nil {
+			return s, err
+		}
+		if site.Until.After(tx.Now()) {
+			s.Alone = append(s.Alone, site)
+		}
+	}
+	s.Waiting = tx.Notices.Waiting(maxCount)
+	return s, nil
+}

@@ -1,0 +1,219 @@
+package accounts
+
+import (
+	"errors"
+	"time"
+
+	"belfry/platform/profile"
+	"belfry/scheduler"
+	"belfry/store"
+)
+
+// verdict is what a check came to for an account.
+type verdict struct {
+	outcome store.AccountOutcome
+	state   store.AccountState // what is believed from now on; empty: what was believed before
+	status  int
+	detail  string
+}
+
+// judge says what an answer means, with what the check has learned before. settled is false if more
+// has to be asked first; then the check's suspect says what. known is false for a name that the site
+// cannot have, which says nothing about the site.
+func (s *step) judge(r profile.Result, known bool) (v verdict, settled bool) {
+	c, a := &s.check, s.account
+	suspect := c.Suspect
+	c.Suspect = store.Suspect{}
+	v = verdict{status: r.Status, detail: r.Detail}
+	switch {
+	case r.Outcome == profile.Found:
+		c.Refusals = 0
+		v.outcome = store.OutcomeFound
+		switch {
+		case a.State == store.AccountFound:
+			return v, true
+		case suspect.Outcome == store.OutcomeFound:
+			v.state = store.AccountFound
+			return v, true
+		}
+	case r.Outcome == profile.Absent:
+		c.Refusals = 0
+		v.outcome = store.OutcomeNotFound
+		switch {
+		case suspect.Outcome == store.OutcomeFound:
+			v.outcome, v.detail = store.OutcomeError, "the site said first that it exists, and then that it does not"
+			return v, true
+		case a.State == store.AccountFound && suspect.Outcome == store.OutcomeNotFound:
+			v.state = store.AccountNotFound
+			return v, true
+		case a.State != store.AccountFound && c.Canary == store.CanaryTrusted:
+			return v, true
+		}
+	default:
+		if known {
+			c.Refusals++
+		}
+		v.outcome = store.OutcomeError
+		return v, true
+	}
+	c.Suspect = store.Suspect{AccountID: a.ID, Outcome: v.outcome, Status: r.Status, Detail: r.Detail, Canary: v.outcome == store.OutcomeNotFound}
+	return verdict{}, false
+}
+
+// settle writes what a check came to for an account, counts it and tells it. c is the check as it
+// goes on.
+func (w *Worker) settle(tx *store.Tx, s step, c store.AccountCheck, v verdict) error {
+	c.Cursor = s.account.ID
+	a, err := tx.Accounts.Get(s.account.ID)
+	if errors.Is(err, store.ErrNotFound) { // removed meanwhile
+		return putStep(tx, s, c)
+	}
+	if err != nil {
+		return err
+	}
+	c.Checked++
+	c.Total = max(c.Total, c.Checked)
+	a.Outcome, a.Detail, a.CheckedAt = v.outcome, v.detail, tx.Now()
+	switch v.outcome {
+	case store.OutcomeFound:
+		c.Found++
+		a.Failures = 0
+	case store.OutcomeNotFound:
+		c.NotFound++
+		a.Failures = 0
+	case store.OutcomeError:
+		c.Errors++
+		a.Failures++
+	}
+	changed := v.state != "" && v.state != a.State
+	if changed {
+		if err := w.changed(tx, s, &a, c, v.state); err != nil {
+			return err
+		}
+		c.Changes++
+	}
+	result := store.AccountResult{Outcome: v.outcome, State: a.State, Changed: changed, Status: v.status, Detail: v.detail, CheckID: c.ID}
+	if err := tx.AccountResults.Add(&a, result); err != nil {
+		return err
+	}
+	if err := tx.Accounts.Put(&a); err != nil {
+		return err
+	}
+	return putStep(tx, s, c)
+}
+
+// changed writes what is believed of an account from now on, and tells it.
+func (w *Worker) changed(tx *store.Tx, s step, a *store.Account, c store.AccountCheck, to store.AccountState) error {
+	kind := NoticeFound
+	switch {
+	case to == store.AccountNotFound:
+		kind = NoticeVanished
+	case a.State == store.AccountNotFound:
+		kind = NoticeReturned
+	}
+	a.State, a.ChangedAt = to, tx.Now()
+	if to == store.AccountFound && a.FoundAt.IsZero() {
+		a.FoundAt = tx.Now()
+	}
+	return w.tell(tx, kind, a.OwnerChat, store.NoticeData{
+		At: tx.Now(), CheckID: c.ID, AccountID: a.ID, Site: a.Site, Username: a.Username, Link: s.rule.Profile(a.Username), Note: a.Note,
+	})
+}
+
+// putStep writes a check as it goes on, and that sites are well which it has come through.
+func putStep(tx *store.Tx, s step, c store.AccountCheck) error {
+	for _, site := range s.well {
+		row, err := tx.AccountSites.BySite(site)
+		if errors.Is(err, store.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		row.Stops, row.Until, row.Reason = 0, time.Time{}, store.Reason{}
+		if err := tx.AccountSites.Put(&row); err != nil {
+			return err
+		}
+	}
+	return tx.AccountChecks.Put(&c)
+}
+
+// giveUp ends a check's work on a site: it is left alone for a while, the longer the more checks in
+// a row have given it up.
+func (w *Worker) giveUp(s step, why store.Reason, wait time.Duration) scheduler.Outcome {
+	return w.giveUpAfter(s, why, wait, nil)
+}
+
+// giveUpAfter is giveUp after the verdict on an account.
+func (w *Worker) giveUpAfter(s step, why store.Reason, wait time.Duration, v *verdict) scheduler.Outcome {
+	site := s.site()
+	w.cfg.Log.Warn().Str("site", site).Str("why", why.Text("en", time.UTC)).Int("checked", s.check.Checked).Int("total", s.check.Total).
+		Msg("check gives the site up")
+	return w.again(s, 0, func(tx *store.Tx) error {
+		if v != nil {
+			if err := w.settle(tx, s, s.check, *v); err != nil {
+				return err
+			}
+		}
+		c, err := tx.AccountChecks.Get(s.check.ID)
+		if err != nil {
+			return err
+		}
+		row, err := tx.AccountSites.BySite(site)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		row.Site, row.Reason = site, why
+		row.Stops++
+		row.Until = tx.Now().Add(max(w.backoff(row.Stops), wait))
+		if err := tx.AccountSites.Put(&row); err != nil {
+			return err
+		}
+		after := s
+		after.check = c
+		after.check.Sites = s.check.Sites // as the plan has come through them
+		after.next()
+		after.check.Stopped = append(after.check.Stopped, site)
+		after.check.Reason = why
+		after.check.Reason.Until = row.Until
+		return putStep(tx, after, after.check)
+	})
+}
+
+// backoff is how long a site is left alone that was given up for the nth time in a row.
+func (w *Worker) backoff(n int) time.Duration {
+	pause := w.cfg.Backoff
+	for range n - 1 {
+		if pause *= 2; pause >= w.cfg.MaxBackoff {
+			pause = w.cfg.MaxBackoff
+			break
+		}
+	}
+	return scheduler.Retry{Backoff: pause, Jitter: jitter}.Delay(1)
+}
+
+// end ends a check and tells what it came to.
+func (w *Worker) end(s step) scheduler.Outcome {
+	c := s.check
+	c.Status, c.Sites = store.AccountCheckDone, nil
+	out := scheduler.Outcome{}
+	if len(c.Stopped) > 0 {
+		c.Status = store.AccountCheckStopped
+		out.Failed, out.Reason = true, c.Reason
+	}
+	w.cfg.Log.Info().Uint64("check", c.ID).Str("status", string(c.Status)).Int("checked", c.Checked).Int("found", c.Found).
+		Int("not_found", c.NotFound).Int("errors", c.Errors).Int("total", c.Total).Dur("took", w.db.Now().Sub(c.Began)).Msg("check completed")
+	out.Write = func(tx *store.Tx) error {
+		done := c
+		done.Ended = tx.Now()
+		if err := putStep(tx, s, done); err != nil {
+			return err
+		}
+		kind := NoticeFinished
+		if done.Status == store.AccountCheckStopped {
+			kind = NoticeStopped
+		}
+		return w.tellCheck(tx, kind, done)
+	}
+	return out
+}
