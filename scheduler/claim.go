@@ -215,6 +215,8 @@ func (s *Scheduler) prepare(tx *store.Tx, job *store.Job) (ready bool, err error
 		return false, tx.Jobs.Put(job)
 	}
 	switch {
+	case job.Requested && job.Attempt == 0 && job.Lateness.Policy == store.LateEach:
+		return true, nil // the others that were missed are made up for after it
 	case job.Requested && job.Attempt == 0: // if it is late anyway, it stands for what was missed too
 		job.Missed, err = missed(job.Trigger, job.Name, job.Occurrence, tx.Now())
 		return err == nil, err
