@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/cookiejar"
@@ -21,8 +22,10 @@ import (
 	"github.com/rs/zerolog"
 
 	"belfry/platform"
+	"belfry/platform/profile"
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker/accounts"
 	"belfry/worker/identities"
 	"belfry/worker/posts"
 	"belfry/worker/tasks"
@@ -43,6 +46,8 @@ type harness struct {
 	tasks      *tasks.Worker
 	network    *chatNetwork    // of broadcasts; nil with another one
 	accounts   *memoryAccounts // that are logged in on the page; likewise
+	watch      *accounts.Worker
+	site       *memorySite // where accounts are watched
 	socketPath string
 	base       string // such as http://127.0.0.1:40001
 	client     *http.Client
@@ -98,12 +103,15 @@ func startWith(t testing.TB, network func(*harness) (tasks.Network, platform.Acc
 		fn(&cfg)
 	}
 	h.posts = posts.New(db, map[string]posts.Network{"telegram": acceptsAll{}}, posts.Config{})
-	chats, accounts := network(h)
+	chats, loggedIn := network(h)
 	h.tasks = tasks.New(db, chats, tasks.Config{MinPause: time.Millisecond, MaxPause: 5 * time.Millisecond, Zone: cfg.Timezone})
+	h.site = &memorySite{answers: make(map[string]profile.Result)}
+	h.watch = accounts.New(db, h.site, nil, accounts.Config{MinPause: time.Millisecond, MaxPause: 2 * time.Millisecond, Zone: cfg.Timezone})
 	kinds := h.tasks.Jobs()
+	maps.Copy(kinds, h.watch.Jobs())
 	kinds[posts.Kind] = h.posts.Job()
 	schedule := scheduler.New(db, scheduler.Config{Kinds: kinds, Log: zerolog.New(io.Discard), Now: h.now})
-	workers := Workers{Posts: h.posts, Tasks: h.tasks, Logins: identities.NewLogins(db, accounts)}
+	workers := Workers{Posts: h.posts, Tasks: h.tasks, Logins: identities.NewLogins(db, loggedIn), Accounts: h.watch}
 	if h.server, err = New(cfg, db, schedule, workers, h.allConnections); err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +167,7 @@ func newClient(t testing.TB) *http.Client {
 
 // another is the same Belfry seen from another browser.
 func (h *harness) another() *harness {
-	return &harness{t: h.t, db: h.db, server: h.server, posts: h.posts, tasks: h.tasks, base: h.base, client: newClient(h.t)}
+	return &harness{t: h.t, db: h.db, server: h.server, posts: h.posts, tasks: h.tasks, watch: h.watch, site: h.site, base: h.base, client: newClient(h.t)}
 }
 
 // now is a clock that tests can set ahead.

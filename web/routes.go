@@ -119,6 +119,7 @@ func (s *Server) machineRoutes(e *echo.Echo, a *api, local bool) {
 	s.identitiesAPI(a)
 	s.tasksAPI(a)
 	s.chatsAPI(a)
+	s.accountsAPI(a)
 	s.jobsAPI(a)
 	s.everythingAPI(a)
 	if local {

@@ -16,6 +16,7 @@ import (
 
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker/accounts"
 	"belfry/worker/identities"
 	"belfry/worker/posts"
 	"belfry/worker/tasks"
@@ -41,12 +42,13 @@ type Config struct {
 	Log  zerolog.Logger
 }
 
-// Workers are those whose actions the doors offer. Without Tasks there are no broadcasts, and without
-// Logins no user account can be logged in.
+// Workers are those whose actions the doors offer. Without Tasks there are no broadcasts, without
+// Logins no user account can be logged in, and without Accounts none is watched.
 type Workers struct {
-	Posts  *posts.Worker
-	Tasks  *tasks.Worker
-	Logins *identities.Logins
+	Posts    *posts.Worker
+	Tasks    *tasks.Worker
+	Logins   *identities.Logins
+	Accounts *accounts.Worker
 }
 
 // Connection is the state of an identity's connection to its network.
@@ -67,6 +69,7 @@ type Server struct {
 	posts       *posts.Worker
 	tasks       *tasks.Worker      // may be nil
 	logins      *identities.Logins // may be nil
+	watch       *accounts.Worker   // may be nil
 	connections func() []Connection
 
 	assets     assets
@@ -96,8 +99,8 @@ func New(cfg Config, db *store.DB, s *scheduler.Scheduler, w Workers, connection
 		connections = func() []Connection { return nil }
 	}
 	server := &Server{
-		cfg: cfg, db: db, scheduler: s, posts: w.Posts, tasks: w.Tasks, logins: w.Logins, connections: connections,
-		guesses: newGuesses(db.Now), links: newLinks(db.Now),
+		cfg: cfg, db: db, scheduler: s, posts: w.Posts, tasks: w.Tasks, logins: w.Logins, watch: w.Accounts,
+		connections: connections, guesses: newGuesses(db.Now), links: newLinks(db.Now),
 		doorkeeper: newDoorkeeper(),
 		streams:    make(chan struct{}, maxStreams),
 	}

@@ -1,0 +1,264 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"belfry/platform/profile"
+	"belfry/store"
+)
+
+// addAccount has an account watched through the API.
+func (h *harness) addAccount(body string) watchedAccount {
+	h.t.Helper()
+	a := h.api("POST", "/accounts", body)
+	var made watchedAccount
+	if err := json.Unmarshal([]byte(a.body), &made); err != nil || a.status != http.StatusCreated {
+		h.fatal(a.status, " ", a.body)
+	}
+	return made
+}
+
+// checked waits until a check has ended after n others.
+func (h *harness) checked(n int) autocheck {
+	h.t.Helper()
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(2 * time.Millisecond) {
+		var now autocheck
+		h.api("GET", "/autocheck", "").decode(h.t, &now)
+		if now.Running == nil && now.Last != nil && now.Last.ID > uint64(n) {
+			return now
+		}
+		if time.Now().After(end) {
+			h.fatal("the check has not ended: ", fmt.Sprintf("%+v", now))
+		}
+	}
+}
+
+func TestAccountsAreAddedChangedAndRemoved(t *testing.T) {
+	h := start(t)
+	made := h.addAccount(`{"username":"@Evening_News","note":" ours ","tag":"press","owner_chat":"@editor"}`)
+	if made.Site != "instagram" || made.Username != "Evening_News" || made.State != "pending" || !made.Watched || made.KeepWatching || made.Note != "ours" ||
+		made.Link != "https://www.instagram.com/Evening_News/" {
+		t.Errorf("made: %+v", made)
+	}
+	h.addAccount(`{"site":"github","username":"https://github.com/golang"}`)
+	var changed watchedAccount
+	h.api("PATCH", "/accounts/1", `{"note":"","keep_watching":true}`).decode(t, &changed)
+	if changed.Note != "" || changed.Tag != "press" || !changed.KeepWatching {
+		t.Errorf("changed: %+v", changed)
+	}
+	var read watchedAccount
+	h.api("GET", "/accounts/1", "").decode(t, &read)
+	if read.OwnerChat != "@editor" || !read.KeepWatching {
+		t.Errorf("read: %+v", read)
+	}
+	if a := h.api("DELETE", "/accounts/1", ""); a.status != http.StatusNoContent {
+		t.Errorf("remove: %d %s", a.status, a.body)
+	}
+	for method, body := range map[string]string{"GET": "", "PATCH": `{"note":"x"}`, "DELETE": ""} {
+		if a := h.api(method, "/accounts/1", body); a.status != http.StatusNotFound {
+			t.Errorf("%s: %d %s", method, a.status, a.body)
+		}
+	}
+	if a := h.api("GET", "/accounts/1/results", ""); a.status != http.StatusNotFound {
+		t.Errorf("results: %d", a.status)
+	}
+}
+
+func TestARefusedAccountNamesTheFieldAndTheCure(t *testing.T) {
+	h := start(t)
+	h.addAccount(`{"username":"evening_news"}`)
+	for _, c := range []struct {
+		method, path, body, field, problem, cure string
+	}{
+		{"POST", "/accounts", `{}`, "username", "is missing", "add it"},
+		{"POST", "/accounts", `{"username":"two words"}`, "username", "is not a user name of instagram", "with or without @"},
+		{"POST", "/accounts", `{"username":"a","site":"myspace"}`, "site", `"myspace" is not known`, "instagram"},
+		{"POST", "/accounts", `{"username":"a","tag":"` + strings.Repeat("x", 51) + `"}`, "tag", "longer than 50", "word"},
+		{"POST", "/accounts", `{"username":"a","note":"` + strings.Repeat("x", 501) + `"}`, "note", "longer than 500", "shorter"},
+		{"POST", "/accounts", `{"username":"a","owner_chat":"the editor"}`, "owner_chat", "is not a chat", "@name"},
+		{"POST", "/accounts", `{"username":"a","colour":"red"}`, "colour", "is not known here", "spelling"},
+		{"PATCH", "/accounts/1", `{"owner_chat":"x y"}`, "owner_chat", "is not a chat", "@name"},
+		{"POST", "/accounts/import", `{"text":"\n# nobody\n"}`, "text", "names nobody", "one name in each line"},
+		{"POST", "/accounts/import", `{"text":"a","colour":"red"}`, "colour", "is not known here", "spelling"},
+		{"GET", "/accounts?state=lost", "", "state", "is none of the known values", "pending"},
+		{"GET", "/accounts?cursor=%21", "", "cursor", "is not one that a list has given out", "leave it out"},
+		{"PATCH", "/autocheck", `{"interval":"soon"}`, "interval", "is not a length of time", "5m"},
+		{"PATCH", "/autocheck", `{"interval":"5s"}`, "interval", "is not between a minute and a week", "5m"},
+		{"PATCH", "/autocheck", `{"interval":"200h"}`, "interval", "is not between a minute and a week", "5m"},
+	} {
+		a := h.api(c.method, c.path, c.body)
+		p := a.problem(t)
+		if a.status != http.StatusUnprocessableEntity || len(p.Errors) != 1 || p.Errors[0].Field != c.field ||
+			!strings.Contains(p.Errors[0].Problem, c.problem) || !strings.Contains(p.Errors[0].Cure, c.cure) {
+			t.Errorf("%s %s %.60s: %d %s", c.method, c.path, c.body, a.status, a.body)
+		}
+	}
+	a := h.api("POST", "/accounts", `{"username":"@EVENING_NEWS"}`)
+	if p := a.problem(t); a.status != http.StatusConflict || !strings.Contains(p.Detail, "@evening_news of instagram is watched already, as account 1") {
+		t.Errorf("twice: %d %s", a.status, a.body)
+	}
+}
+
+func TestAListIsReportedLineByLine(t *testing.T) {
+	h := start(t)
+	h.addAccount(`{"username":"known_one"}`)
+	body, err := json.Marshal(map[string]any{"text": "first_name;a note\n\n@second, @Known_One\nnot a name\nfirst_name", "tag": "press", "keep_watching": true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var report imported
+	for i, replayed := range []string{"", "true"} {
+		a := h.api("POST", "/accounts/import", string(body), "Idempotency-Key", "list")
+		if a.status != http.StatusCreated || a.header.Get("Idempotency-Replayed") != replayed {
+			t.Fatalf("request %d: %d %s", i, a.status, a.body)
+		}
+		report = imported{}
+		a.decode(t, &report)
+	}
+	var got []string
+	for _, line := range report.Lines {
+		got = append(got, fmt.Sprintf("%d %s %s %d", line.Line, line.Username, line.Result, line.AccountID))
+	}
+	want := "1 first_name added 2|3 second added 3|3 Known_One duplicate 1|4 not a name nonsense 0|5 first_name duplicate 2"
+	if strings.ReplaceAll(strings.Join(got, "|"), "known_one", "Known_One") != want || report.Added != 2 || report.Duplicates != 2 || report.Nonsense != 1 {
+		t.Errorf("%v in %+v", got, report)
+	}
+	if bad := report.Lines[3]; !strings.Contains(bad.Problem, "is not a user name of instagram") || bad.Text != "not a name" {
+		t.Errorf("nonsense: %+v", bad)
+	}
+	var first watchedAccount
+	h.api("GET", "/accounts/2", "").decode(t, &first)
+	if first.Note != "a note" || first.Tag != "press" || !first.KeepWatching {
+		t.Errorf("the first: %+v", first)
+	}
+}
+
+func TestAccountsAreListedByStateSiteAndTag(t *testing.T) {
+	h := start(t)
+	h.update(func(tx *store.Tx) error {
+		for i := range 60 {
+			a := store.Account{Site: []string{"instagram", "x", "github"}[i%3], Username: fmt.Sprintf("name_%02d", i), State: store.AccountStates()[i%2],
+				Tag: []string{"", "press"}[i/30], CreatedAt: tx.Now(), UpdatedAt: tx.Now()}
+			if err := tx.Accounts.Put(&a); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for _, c := range []struct {
+		query string
+		want  int
+	}{
+		{"", 60}, {"state=found", 30}, {"state=not_found", 0}, {"tag=press", 30}, {"tag=press&state=pending", 15},
+		{"site=x", 20}, {"site=x&state=found", 10}, {"site=x&tag=press&state=found", 5}, {"site=nowhere", 0}, {"tag=none", 0},
+	} {
+		seen := make(map[uint64]bool)
+		for cursor, pages := "", 0; ; pages++ {
+			var page list[watchedAccount]
+			h.api("GET", "/accounts?limit=7&cursor="+cursor+"&"+c.query, "").decode(t, &page)
+			if len(page.Items) > 7 || pages > 30 {
+				t.Fatalf("%s: %d items on page %d", c.query, len(page.Items), pages)
+			}
+			for _, a := range page.Items {
+				if seen[a.ID] {
+					t.Errorf("%s: account %d twice", c.query, a.ID)
+				}
+				seen[a.ID] = true
+			}
+			if cursor = page.Next; cursor == "" {
+				break
+			}
+		}
+		if len(seen) != c.want {
+			t.Errorf("%s: %d accounts, not %d", c.query, len(seen), c.want)
+		}
+	}
+}
+
+func TestTheCheckIsRunAndRead(t *testing.T) {
+	h := start(t)
+	for _, name := range []string{"here_one", "gone_one", "shy_one"} {
+		h.addAccount(`{"username":"` + name + `","keep_watching":true}`)
+	}
+	h.site.says("here_one", profile.Result{Outcome: profile.Found, Status: 200})
+	h.site.says("shy_one", profile.Result{Outcome: profile.Refused, Status: 403, Detail: "the site refuses to answer (status 403)"})
+	var now autocheck
+	h.api("GET", "/autocheck", "").decode(t, &now)
+	if now.Interval != "5m0s" || now.Quiet || now.Running != nil || now.Last != nil || now.Counts != (stateCounts{Pending: 3}) {
+		t.Errorf("before: %+v", now)
+	}
+	if a := h.api("POST", "/autocheck/run", ""); a.status != http.StatusOK {
+		t.Fatalf("run: %d %s", a.status, a.body)
+	}
+	now = h.checked(0)
+	if now.Counts != (stateCounts{Pending: 2, Found: 1}) || now.Last.Checked != 3 || now.Last.Found != 1 || now.Last.NotFound != 1 || now.Last.Errors != 1 ||
+		now.Last.Status != "done" || now.Next.Before(h.now()) {
+		t.Errorf("after: %+v %+v", now, now.Last)
+	}
+	h.site.says("here_one", profile.Result{Outcome: profile.Absent, Status: 404})
+	h.api("POST", "/autocheck/run", "")
+	if now = h.checked(1); now.Counts != (stateCounts{Pending: 2, NotFound: 1}) || now.Last.Changes != 1 {
+		t.Errorf("after it vanished: %+v %+v", now, now.Last)
+	}
+	var results list[accountResult]
+	h.api("GET", "/accounts/1/results", "").decode(t, &results)
+	if len(results.Items) != 2 || results.Items[0].Outcome != "not_found" || results.Items[0].State != "not_found" || !results.Items[0].Changed || results.Items[1].State != "found" {
+		t.Errorf("results: %+v", results)
+	}
+	var third watchedAccount
+	h.api("GET", "/accounts/3", "").decode(t, &third)
+	if third.State != "pending" || third.Outcome != "error" || third.Failures != 2 || third.Detail != "the site refuses to answer (status 403)" {
+		t.Errorf("the shy one: %+v", third)
+	}
+	h.api("GET", "/accounts/3/results", "").decode(t, &results)
+	if len(results.Items) != 1 || results.Items[0].Times != 2 || results.Items[0].Status != 403 {
+		t.Errorf("the shy one's results: %+v", results)
+	}
+	var checks list[accountCheck]
+	h.api("GET", "/autocheck/checks?limit=1", "").decode(t, &checks)
+	if len(checks.Items) != 1 || checks.Items[0].ID != 2 || checks.Next == "" {
+		t.Errorf("checks: %+v", checks)
+	}
+	h.api("PATCH", "/autocheck", `{"interval":"90s","quiet":true}`).decode(t, &now)
+	if now.Interval != "1m30s" || !now.Quiet || now.Next.After(h.now().Add(90*time.Second)) {
+		t.Errorf("changed: %+v", now)
+	}
+}
+
+func TestACheckUnderWayIsShownAndNotBegunTwice(t *testing.T) {
+	h := start(t)
+	gate := make(chan struct{})
+	h.site.gate = gate
+	defer close(gate)
+	h.addAccount(`{"username":"one"}`)
+	h.addAccount(`{"username":"two"}`)
+	h.api("POST", "/autocheck/run", "")
+	for range 2 { // a profile that exists, and the first account
+		gate <- struct{}{}
+	}
+	var now autocheck
+	h.api("GET", "/autocheck", "").decode(t, &now)
+	if now.Running == nil || now.Running.Total != 2 || now.Running.Status != "running" {
+		t.Fatalf("under way: %+v", now)
+	}
+	a := h.api("POST", "/autocheck/run", "")
+	if p := a.problem(t); a.status != http.StatusConflict || !strings.Contains(p.Detail, "a check is under way") {
+		t.Errorf("again: %d %s", a.status, a.body)
+	}
+}
+
+func TestWithoutAWorkerNoAccountsAreOffered(t *testing.T) {
+	h := start(t)
+	h.server.watch = nil
+	e := h.server.routes(nil)
+	for _, route := range e.Routes() {
+		if strings.Contains(route.Path, "/accounts") || strings.Contains(route.Path, "autocheck") {
+			t.Errorf("%s %s is offered", route.Method, route.Path)
+		}
+	}
+}
