@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -184,7 +185,17 @@ type bench struct {
 
 func inBubble(t *testing.T, cfg Config, test func(b *bench)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) { bubble(t, t.TempDir(), cfg, test) })
+	synctest.Test(t, func(t *testing.T) { bubble(t, quickDir(t), cfg, test) })
+}
+
+// quickDir is a directory in memory if there is one: these tests are not about the disk.
+func quickDir(t *testing.T) string {
+	dir, err := os.MkdirTemp("/dev/shm", "belfry")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
 }
 
 func bubble(t *testing.T, dir string, cfg Config, test func(b *bench)) {

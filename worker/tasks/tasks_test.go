@@ -510,7 +510,7 @@ func TestBroadcastsKeepTheirPromises(t *testing.T) {
 	least := 5 * time.Second
 	rapid.Check(t, func(r *rapid.T) {
 		synctest.Test(t, func(t *testing.T) {
-			bubble(t, t.TempDir(), Config{}, func(b *bench) { promises(r, b, least) })
+			bubble(t, quickDir(t), Config{}, func(b *bench) { promises(r, b, least) })
 		})
 		if t.Failed() {
 			r.FailNow()
