@@ -48,7 +48,7 @@ func (c *demoCommand) Run(ctx context.Context, o output) (err error) {
 		TelegramAPIID: telegramtest.AppID, TelegramAPIHash: telegramtest.AppHash,
 		TelegramBotToken: demoToken, TelegramChat: "@" + demoChannel,
 		TelegramDC: tg.DC(), TelegramKey: tg.PublicKeyPEM(),
-		MinPause: 3, MaxPause: 8, TaskAttempts: 3,
+		MinPause: 3, MaxPause: 8, TaskAttempts: 3, CheckMinPause: 3 * time.Second, CheckMaxPause: 5 * time.Second,
 		PostAttempts: 3, PostBackoff: 10 * time.Second, PostDeadline: 10 * time.Second,
 		LogLevel: "warn", LogFormat: "auto",
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"sync"
@@ -15,6 +16,7 @@ import (
 	"belfry/scheduler"
 	"belfry/store"
 	"belfry/web"
+	"belfry/worker/accounts"
 	"belfry/worker/identities"
 	"belfry/worker/posts"
 	"belfry/worker/tasks"
@@ -39,6 +41,7 @@ type service struct {
 	scheduler *scheduler.Scheduler
 	posts     *posts.Worker
 	tasks     *tasks.Worker
+	accounts  *accounts.Worker
 	logins    *identities.Logins
 	web       *web.Server
 	page      net.Listener
@@ -119,13 +122,9 @@ func (s *settings) open(log zerolog.Logger) (svc *service, err error) {
 			err = errors.Join(err, svc.db.Close())
 		}
 	}()
-	if s.TelegramBotToken != "" {
-		err = svc.db.Update(func(tx *store.Tx) error {
-			return identities.Configure(tx, s.TelegramBotToken, s.TelegramChat)
-		})
-		if err != nil {
-			return nil, fmt.Errorf("TELEGRAM_BOT_TOKEN: %w", err)
-		}
+	notifyBot, err := svc.configureBots(s)
+	if err != nil {
+		return nil, err
 	}
 	svc.telegram, err = telegram.New(svc.db, telegram.Config{
 		AppID: s.TelegramAPIID, AppHash: s.TelegramAPIHash, Server: s.TelegramDC, Key: s.TelegramKey,
@@ -145,8 +144,12 @@ func (s *settings) open(log zerolog.Logger) (svc *service, err error) {
 		MinPause: seconds(s.MinPause), MaxPause: seconds(s.MaxPause), Attempts: s.TaskAttempts, Backoff: s.PostBackoff,
 		Deadline: s.PostDeadline, Targets: s.TargetChats, Zone: zone,
 	})
-	kinds := svc.tasks.Jobs()
-	kinds[posts.Kind] = svc.posts.Job()
+	if err := svc.watchAccounts(s, zone, notifyBot); err != nil {
+		return nil, err
+	}
+	kinds := map[string]scheduler.Kind{posts.Kind: svc.posts.Job()}
+	maps.Copy(kinds, svc.tasks.Jobs())
+	maps.Copy(kinds, svc.accounts.Jobs())
 	svc.scheduler = scheduler.New(svc.db, scheduler.Config{
 		Kinds:     kinds,
 		Plausible: clockFloor(),
@@ -155,7 +158,7 @@ func (s *settings) open(log zerolog.Logger) (svc *service, err error) {
 	svc.web, err = web.New(web.Config{
 		Hosts: s.Hosts, Timezone: zone, Lang: s.Lang, Token: s.APIToken, Password: s.AdminPassword,
 		Version: version(), Idle: s.DisableWorkers, Log: log.With().Str("part", "web").Logger(),
-	}, svc.db, svc.scheduler, web.Workers{Posts: svc.posts, Tasks: svc.tasks, Logins: svc.logins}, svc.connections)
+	}, svc.db, svc.scheduler, web.Workers{Posts: svc.posts, Tasks: svc.tasks, Accounts: svc.accounts, Logins: svc.logins}, svc.connections)
 	return svc, err
 }
 

@@ -43,6 +43,14 @@ type settings struct {
 	TaskAttempts    int      `name:"max-task-attempts" env:"MAX_TASK_ATTEMPTS" default:"3" help:"How often a broadcast is taken up before a failure of its own ends it."`
 	TargetChats     []string `name:"target-chat-ids" env:"TARGET_CHAT_IDS" help:"Chats of broadcasts that name none: ids, @names or links."`
 
+	AdminBotToken string  `name:"admin-notify-bot-token" env:"ADMIN_NOTIFY_BOT_TOKEN" help:"Token of the bot that tells the admins; TELEGRAM_BOT_TOKEN's if it is not set."`
+	Admins        []int64 `name:"admin-id" env:"ADMIN_ID" help:"Telegram ids of those who are told; each has to write to the bot once."`
+	InstagramWeb  string  `name:"instagram-web-url" env:"BELFRY_INSTAGRAM_WEB_URL" help:"Another address of Instagram's web site."`
+	Proxy         string  `env:"BELFRY_PROXY" help:"Proxy for looking whether accounts exist, such as socks5://127.0.0.1:1080."`
+
+	CheckMinPause time.Duration `env:"BELFRY_CHECK_MIN_PAUSE" default:"3s" help:"Least pause between two questions whether an account exists."`
+	CheckMaxPause time.Duration `env:"BELFRY_CHECK_MAX_PAUSE" default:"5s" help:"Longest pause between two such questions."`
+
 	Media          string        `env:"BELFRY_MEDIA" type:"path" help:"Folder of the media files of posts; by default media beside the file."`
 	PostAttempts   int           `env:"BELFRY_POST_ATTEMPTS" default:"3" help:"Failed attempts that a post is allowed."`
 	PostBackoff    time.Duration `env:"BELFRY_POST_BACKOFF" default:"60s" help:"Pause after the first failed attempt; it grows with each."`
@@ -71,6 +79,15 @@ func (s *settings) validate() (*time.Location, error) {
 		return nil, &store.FieldError{Field: "MAX_TASK_ATTEMPTS", Problem: "is less than 1", Cure: "use 1 or more"}
 	case s.TelethonSession != "" && (s.TelegramAPIID == 0 || s.TelegramAPIHash == ""):
 		return nil, &store.FieldError{Field: "TELEGRAM_API_ID and TELEGRAM_API_HASH", Problem: "are missing, and TELETHON_SESSION needs them",
+			Cure: "get both from my.telegram.org"}
+	case s.CheckMinPause <= 0 || s.CheckMaxPause < s.CheckMinPause:
+		return nil, &store.FieldError{Field: "BELFRY_CHECK_MAX_PAUSE", Problem: "is less than BELFRY_CHECK_MIN_PAUSE, or that is not a pause",
+			Cure: "use times such as 3s and 5s"}
+	case s.AdminBotToken != "" && len(s.Admins) == 0:
+		return nil, &store.FieldError{Field: "ADMIN_ID", Problem: "is missing, and ADMIN_NOTIFY_BOT_TOKEN needs it",
+			Cure: "set the Telegram id of whoever is to be told"}
+	case s.AdminBotToken != "" && (s.TelegramAPIID == 0 || s.TelegramAPIHash == ""):
+		return nil, &store.FieldError{Field: "TELEGRAM_API_ID and TELEGRAM_API_HASH", Problem: "are missing, and ADMIN_NOTIFY_BOT_TOKEN needs them",
 			Cure: "get both from my.telegram.org"}
 	case s.PostAttempts < 1:
 		return nil, &store.FieldError{Field: "BELFRY_POST_ATTEMPTS", Problem: "is less than 1", Cure: "use 1 or more"}

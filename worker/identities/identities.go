@@ -14,6 +14,8 @@ import (
 const (
 	// Main is the name of the bot that the settings describe, and that posts use by default.
 	Main = "main"
+	// Notify is the name of the bot that tells the admins, if that is another one.
+	Notify = "notify"
 	// User is the name of the user account that the settings describe.
 	User = "user"
 )
@@ -180,16 +182,15 @@ func forget(tx *store.Tx, id uint64) error {
 	return nil
 }
 
-// Configure makes the identity called main what the settings say: there if it was not, with this
-// token and this target. Settings that are the same as before change nothing.
-func Configure(tx *store.Tx, token, target string) error {
-	i, err := tx.Identities.ByName("telegram", Main)
+// Configure makes a bot what the settings say, and returns it: there if it was not, with this token
+// and, unless it is empty, this target. Settings that are the same as before change nothing.
+func Configure(tx *store.Tx, name, token, target string) (store.Identity, error) {
+	i, err := tx.Identities.ByName("telegram", name)
 	if errors.Is(err, store.ErrNotFound) {
-		_, err = Add(tx, Request{Platform: "telegram", Token: token, Target: target})
-		return err
+		return Add(tx, Request{Platform: "telegram", Name: name, Token: token, Target: target})
 	}
 	if err != nil {
-		return err
+		return i, err
 	}
 	var p Patch
 	if i.Secret != strings.TrimSpace(token) {
@@ -199,10 +200,9 @@ func Configure(tx *store.Tx, token, target string) error {
 		p.Target = &target
 	}
 	if p == (Patch{}) {
-		return nil
+		return i, nil
 	}
-	_, err = Change(tx, i.ID, p)
-	return err
+	return Change(tx, i.ID, p)
 }
 
 // Resume lets a login act again that the network had restricted, because its owner says that the

@@ -65,12 +65,18 @@ func TestAnotherTokenForgetsWhatTheOldOneLearned(t *testing.T) {
 		return errors.Join(err, tx.Sessions.Put(&store.Session{IdentityID: id, Data: []byte("key")}),
 			tx.Peers.Put(&store.Peer{IdentityID: id, Type: store.PeerChannel, PeerID: 1}))
 	})
-	update(t, db, func(tx *store.Tx) error { return Configure(tx, token, "@channel") })
+	update(t, db, func(tx *store.Tx) error {
+		_, err := Configure(tx, Main, token, "@channel")
+		return err
+	})
 	update(t, db, func(tx *store.Tx) error {
 		_, err := tx.Sessions.Of(id)
 		return err // the same token: still there
 	})
-	update(t, db, func(tx *store.Tx) error { return Configure(tx, token+"x", "") })
+	update(t, db, func(tx *store.Tx) error {
+		_, err := Configure(tx, Main, token+"x", "")
+		return err
+	})
 	update(t, db, func(tx *store.Tx) error {
 		if _, err := tx.Sessions.Of(id); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("the session is still there: %v", err)

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"belfry/platform/profile/profiletest"
+	"belfry/platform/telegram/telegramtest"
+	"belfry/store"
+)
+
+// Forty accounts are checked as in the example of the system that this replaces, and the admin is
+// told in its words; the program is killed in the middle, and nothing is told twice.
+func TestTheDocumentedCheckOfFortyAccounts(t *testing.T) {
+	m := newMachine(t)
+	sites := profiletest.NewServer()
+	t.Cleanup(sites.Close)
+	admin := m.tg.AddUser(telegramtest.User{Phone: "+79990004455", Username: "the_admin", FirstName: "Admin"})
+	token, _ := m.bot("notify_bot")
+	bot := m.tg.AddBot(token, "notify_bot")
+	m.tg.Write(admin.ID, bot, "/start")
+	m.env = append(m.env, "ADMIN_NOTIFY_BOT_TOKEN="+token, fmt.Sprint("ADMIN_ID=", admin.ID), "BELFRY_LANG=ru",
+		"BELFRY_INSTAGRAM_WEB_URL="+sites.URL, "BELFRY_CHECK_MIN_PAUSE=20ms", "BELFRY_CHECK_MAX_PAUSE=40ms")
+	var names []string
+	for i := range 40 {
+		names = append(names, fmt.Sprintf("account_%02d", i))
+	}
+	sites.Set(profiletest.Exists, names[3], names[9], names[17], names[25], names[38])
+
+	p, url := m.start()
+	m.waitForLogin(url)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	var report struct{ Added, Duplicates, Nonsense int }
+	err := api(ctx, "POST", url+"/api/v1/accounts/import",
+		map[string]any{"site": "instagram", "text": strings.Join(names, "\n") + "\naccount_07\nno such name!"}, &report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := func() (texts []string) {
+		for _, message := range m.tg.PrivateMessages(bot, admin.ID) {
+			texts = append(texts, message.Text)
+		}
+		return texts
+	}
+	until := func(what string, ok func() bool) {
+		t.Helper()
+		tick := time.NewTicker(20 * time.Millisecond)
+		defer tick.Stop()
+		for !ok() {
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+				t.Fatalf("%s; told %q\n%s", what, told(), p.log)
+			}
+		}
+	}
+	has := func(part string) func() bool {
+		return func() bool {
+			return slices.ContainsFunc(told(), func(text string) bool { return strings.Contains(text, part) })
+		}
+	}
+	if err := api(ctx, "POST", url+"/api/v1/autocheck/run", nil, nil); err != nil && !strings.Contains(err.Error(), "under way") {
+		t.Fatal(err)
+	}
+	until("no account was found", has("@account_09"))
+	p.kill() // in the middle
+	p = m.launch()
+	select {
+	case url = <-p.url:
+	case err := <-p.done:
+		t.Fatalf("the service ended: %v\n%s", err, p.log)
+	}
+	until("the check does not end", has("Автопроверка завершена"))
+	until("not all were told", func() bool { return len(told()) >= 7 })
+	p.stop()
+	m.mustCheck()
+
+	clock := regexp.MustCompile(`\d\d:\d\d:\d\d`)
+	var said []string
+	for _, text := range told() {
+		said = append(said, clock.ReplaceAllString(text, "17:30:00"))
+	}
+	for _, want := range []string{
+		"🔄 Автопроверка запущена\n\n📊 Аккаунтов к проверке: 40\n⏰ Время: 17:30:00",
+		"✅ Автопроверка завершена\n\n📊 Результаты:\n• Проверено: 40\n• Найдено: 5\n• Не найдено: 35\n• Ошибок: 0\n\n⏰ Завершено: 17:30:00",
+	} {
+		if n := slices.Index(said, want); n < 0 {
+			t.Errorf("the admin was not told %q, but %q", want, said)
+		}
+	}
+	slices.Sort(said)
+	if len(said) != 7 || len(slices.Compact(slices.Clone(said))) != 7 {
+		t.Errorf("%d messages, want a start, five finds and an end: %q", len(said), said)
+	}
+	if rude := sites.Rude(); len(rude) > 0 {
+		t.Errorf("Instagram was asked in a way that it does not answer: %q", rude)
+	}
+	states := map[store.AccountState]int{}
+	m.inStore(func(tx *store.Tx) error {
+		for a, err := range tx.Accounts.All() {
+			if err != nil {
+				return err
+			}
+			states[a.State]++
+		}
+		return nil
+	})
+	if states[store.AccountFound] != 5 || len(states) != 2 {
+		t.Errorf("states %v", states)
+	}
+	if len(names) != 40 || report.Added != 40 {
+		t.Errorf("import: %+v", report)
+	}
+}
