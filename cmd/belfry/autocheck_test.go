@@ -78,6 +78,18 @@ func TestTheDocumentedCheckOfFortyAccounts(t *testing.T) {
 	}
 	until("the check does not end", has("Автопроверка завершена"))
 	until("not all were told", func() bool { return len(told()) >= 7 })
+	if out, err := m.output("accounts", "check", "--interval", "3m"); err != nil || !strings.Contains(out, "every 3m0s; 5 found, 35 not found yet, 0 vanished") {
+		t.Errorf("accounts check: %q, %v", out, err)
+	}
+	if out, err := m.output("accounts", "--state", "found"); err != nil || strings.Count(out, "account_") != 5 {
+		t.Errorf("accounts: %q, %v", out, err)
+	}
+	if out, err := m.output("accounts", "add", "account_01", "somebody.else"); err != nil || !strings.Contains(out, "1 added, 1 were there, 0 are no names") {
+		t.Errorf("accounts add: %q, %v", out, err)
+	}
+	if _, err := m.output("accounts", "remove", "41"); err != nil {
+		t.Errorf("accounts remove: %v", err)
+	}
 	p.stop()
 	m.mustCheck()
 

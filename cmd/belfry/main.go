@@ -41,19 +41,20 @@ const (
 
 // commands are what the program can do.
 type commands struct {
-	Serve   serveCommand   `cmd:"" help:"Run the service: the schedule, the page and the API."`
-	Demo    demoCommand    `cmd:"" help:"Try everything against a Telegram of its own; nothing to configure, nothing is kept."`
-	Login   loginCommand   `cmd:"" help:"Log a Telegram user account in, for broadcasts."`
-	Tasks   tasksCommand   `cmd:"" help:"Broadcasts: make, list, pause, resume and cancel them."`
-	Token   tokenCommand   `cmd:"" help:"Make, list and revoke tokens for the API."`
-	Page    pageCommand    `cmd:"" help:"Print a link that signs in to the page once, as when the password is forgotten."`
-	Jobs    jobsCommand    `cmd:"" help:"List the jobs by their next run; pause, resume and run them."`
-	Backup  backupCommand  `cmd:"" help:"Write a verified copy of the file."`
-	Restore restoreCommand `cmd:"" help:"Put a backup in the place of the file. It starts paused."`
-	Check   checkCommand   `cmd:"" help:"Verify a file: every page, row and index."`
-	Compact compactCommand `cmd:"" help:"Give back the space that the file does not use."`
-	Doctor  doctorCommand  `cmd:"" help:"Say what keeps belfry from working well here."`
-	Version versionCommand `cmd:"" help:"Print the version."`
+	Serve    serveCommand    `cmd:"" help:"Run the service: the schedule, the page and the API."`
+	Demo     demoCommand     `cmd:"" help:"Try everything against a Telegram of its own; nothing to configure, nothing is kept."`
+	Login    loginCommand    `cmd:"" help:"Log a Telegram user account in, for broadcasts."`
+	Tasks    tasksCommand    `cmd:"" help:"Broadcasts: make, list, pause, resume and cancel them."`
+	Accounts accountsCommand `cmd:"" help:"Accounts whose existence is watched: add, import, list and check them."`
+	Token    tokenCommand    `cmd:"" help:"Make, list and revoke tokens for the API."`
+	Page     pageCommand     `cmd:"" help:"Print a link that signs in to the page once, as when the password is forgotten."`
+	Jobs     jobsCommand     `cmd:"" help:"List the jobs by their next run; pause, resume and run them."`
+	Backup   backupCommand   `cmd:"" help:"Write a verified copy of the file."`
+	Restore  restoreCommand  `cmd:"" help:"Put a backup in the place of the file. It starts paused."`
+	Check    checkCommand    `cmd:"" help:"Verify a file: every page, row and index."`
+	Compact  compactCommand  `cmd:"" help:"Give back the space that the file does not use."`
+	Doctor   doctorCommand   `cmd:"" help:"Say what keeps belfry from working well here."`
+	Version  versionCommand  `cmd:"" help:"Print the version."`
 
 	VerifyFile verifyCommand `cmd:"" hidden:""`
 }
