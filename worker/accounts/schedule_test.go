@@ -1,0 +1,102 @@
+package accounts
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"belfry/store"
+)
+
+func TestAnIntervalHoldsAtOnce(t *testing.T) {
+	inBubble(t, Config{}, func(b *bench) {
+		b.watch(Request{}, "alice")
+		b.update(func(tx *store.Tx) error {
+			_, err := b.worker.SetInterval(tx, 24*time.Hour)
+			return err
+		})
+		b.start()
+		if s := b.status(); s.Interval != 24*time.Hour || s.Job.Due.Before(time.Now()) {
+			t.Errorf("the status is %+v", s)
+		}
+		set := func(every time.Duration) {
+			b.update(func(tx *store.Tx) error {
+				_, err := b.worker.SetInterval(tx, every)
+				return err
+			})
+		}
+		set(3 * time.Minute)
+		b.pass(4 * time.Minute)
+		if n := len(b.checks()); n < 1 || n > 2 {
+			t.Errorf("%d checks within 4 minutes", n)
+		}
+		b.pass(26 * time.Minute)
+		if n := len(b.checks()); n < 10 || n > 11 {
+			t.Errorf("%d checks within 30 minutes", n)
+		}
+		b.start()
+		if s := b.status(); s.Interval != 3*time.Minute {
+			t.Errorf("after a restart it is %v", s.Interval)
+		}
+		for _, wrong := range []time.Duration{0, time.Second, 8 * 24 * time.Hour} {
+			err := b.db.Update(func(tx *store.Tx) error {
+				_, err := b.worker.SetInterval(tx, wrong)
+				return err
+			})
+			if e, ok := errors.AsType[*store.FieldError](err); !ok || e.Field != "interval" {
+				t.Errorf("%v: %v", wrong, err)
+			}
+		}
+	})
+}
+
+func TestAnIntervalThatChangesDuringACheckDoesNotInterruptIt(t *testing.T) {
+	for _, during := range []time.Duration{50 * time.Millisecond, 2 * time.Second} { // a question, and a pause
+		inBubble(t, Config{}, func(b *bench) {
+			b.watch(Request{}, names(20)...)
+			b.start()
+			b.pass(time.Minute + during)
+			b.update(func(tx *store.Tx) error {
+				_, err := b.worker.SetInterval(tx, 24*time.Hour)
+				return err
+			})
+			b.pass(time.Minute)
+			if c := b.checks()[0]; c.Status != store.AccountCheckDone || c.Checked != 20 {
+				t.Errorf("after two minutes the check is %+v", c)
+			}
+			if due := time.Until(b.status().Job.Due); due > 24*time.Hour || due < 0 {
+				t.Errorf("the next is in %v", due)
+			}
+		})
+	}
+}
+
+func TestACheckByHandIsRefusedDuringOne(t *testing.T) {
+	inBubble(t, Config{}, func(b *bench) {
+		b.watch(Request{}, names(20)...)
+		b.start()
+		b.pass(30 * time.Second)
+		now := func() error {
+			return b.db.Update(func(tx *store.Tx) error {
+				_, err := b.worker.CheckNow(tx)
+				return err
+			})
+		}
+		if e, ok := errors.AsType[*store.ConflictError](now()); !ok || !strings.Contains(e.Problem, "of 20 accounts are done") {
+			t.Errorf("got %v", e)
+		}
+		s := b.status()
+		if s.Running == nil || s.Running.Checked == 0 || s.Job.LastReason.Code != store.ReasonChecking || s.Job.LastReason.Of != 20 {
+			t.Errorf("the status is %+v", s)
+		}
+		b.untilChecked(1)
+		if err := now(); err != nil {
+			t.Error(err)
+		}
+		b.pass(5 * time.Second)
+		if n := len(b.checks()); n != 2 {
+			t.Errorf("%d checks", n)
+		}
+	})
+}
