@@ -66,6 +66,9 @@ func (s *Scheduler) finish(tx *store.Tx, e *ending) error {
 		return err
 	}
 	past.Next = job.Due
+	if out.Step && past.Result == store.ResultAgain {
+		return nil
+	}
 	return tx.Runs.Add(&past)
 }
 

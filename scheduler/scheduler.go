@@ -46,6 +46,9 @@ type Outcome struct {
 	Again time.Time
 	// Reason says why Again, or what there is to know about the end.
 	Reason store.Reason
+	// Step says that the run was one of many steps, of which the worker keeps a record of its own: if
+	// it asks to be called again, the history does not tell of it.
+	Step bool
 	// Failed makes the history tell a failure, although the worker has dealt with it.
 	Failed bool
 	// Hold keeps all jobs of the job's lane from being started until then; zero holds nothing.

@@ -3,6 +3,7 @@ package scheduler
 import (
 	"context"
 	"errors"
+	"slices"
 	"fmt"
 	"testing"
 	"time"
@@ -112,6 +113,31 @@ type ender struct {
 func (e ender) End(_ *store.Tx, _ store.Job, why store.Reason) error {
 	e.ended <- why
 	return nil
+}
+
+func TestTheHistoryTellsTheEndOfManySteps(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		steps := 0
+		b.kind("steps", func(context.Context, store.Job) (Outcome, error) {
+			switch steps++; steps {
+			case 3:
+				return Outcome{Again: b.now().Add(time.Second), Step: true, Failed: true, Reason: store.Reason{Code: store.ReasonFlood}}, nil
+			case 10:
+				return Outcome{Step: true}, nil
+			}
+			return Outcome{Again: b.now().Add(time.Second), Step: true}, nil
+		})
+		b.start()
+		b.put(store.Job{Name: "task_1", Kind: "steps", Trigger: b.in(time.Second)})
+		b.pass(time.Minute)
+		var told []store.Result
+		for _, run := range b.history("task_1") {
+			told = append(told, run.Result)
+		}
+		if want := []store.Result{store.ResultFailed, store.ResultDone}; steps != 10 || !slices.Equal(told, want) && !slices.Equal(told, []store.Result{want[1], want[0]}) {
+			t.Errorf("%d steps, and the history tells %v", steps, told)
+		}
+	})
 }
 
 func TestALaneNeverHasMoreRunsThanItsLimit(t *testing.T) {

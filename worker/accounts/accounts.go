@@ -116,20 +116,36 @@ func (w *Worker) Jobs() map[string]scheduler.Kind {
 	}
 }
 
-// Start puts the job into the schedule, if it is not there yet: then it runs at once. It is called
-// when the program starts, before the scheduler runs.
+// Start puts the job into the schedule if there is an account and it is not there yet: then it runs at
+// once. Without accounts there is nothing to do; the first one that is added brings it. Start is
+// called when the program starts, before the scheduler runs.
 func (w *Worker) Start() error {
 	var job store.Job
 	err := w.db.Update(func(tx *store.Tx) (err error) {
+		job = store.Job{}
+		if _, err = tx.Jobs.ByName(JobName); errors.Is(err, store.ErrNotFound) && !hasAny(tx) {
+			return nil
+		}
 		job, err = w.put(tx)
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("put %s into the schedule: %w", JobName, err)
 	}
+	if job.ID == 0 {
+		return nil
+	}
 	w.cfg.Log.Info().Dur("interval", job.Trigger.Every).Msg("autocheck initialised")
 	w.cfg.Log.Info().Time("at", job.Due).Str("state", string(job.State)).Msg("next check scheduled")
 	return nil
+}
+
+// hasAny reports whether there is an account.
+func hasAny(tx *store.Tx) bool {
+	for range tx.Accounts.All() {
+		return true
+	}
+	return false
 }
 
 // put writes the job. One that is there keeps the interval that somebody gave it.

@@ -56,6 +56,10 @@ func (w *Worker) Add(tx *store.Tx, r Request) (store.Account, error) {
 	if err == nil && known {
 		return a, &store.ConflictError{Problem: fmt.Sprintf("@%s of %s is watched already, as account %d", a.Username, a.Site, a.ID)}
 	}
+	if err != nil {
+		return a, err
+	}
+	_, err = w.put(tx)
 	return a, err
 }
 

@@ -103,7 +103,11 @@ func (w *Worker) AddList(tx *store.Tx, text string, r Request) (List, error) {
 	if len(list.Lines) == 0 {
 		return list, &store.FieldError{Field: "list", Problem: "names nobody", Cure: "write one name in each line"}
 	}
-	return list, nil
+	if list.Added == 0 {
+		return list, nil
+	}
+	_, err = w.put(tx)
+	return list, err
 }
 
 func (l *List) add(line Line) {

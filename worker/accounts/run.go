@@ -18,6 +18,12 @@ type checker struct{ *Worker }
 
 // Run takes the next step of the check that is under way, or begins one.
 func (w checker) Run(ctx context.Context, job store.Job) (scheduler.Outcome, error) {
+	out, err := w.step(ctx, job)
+	out.Step = true
+	return out, err
+}
+
+func (w checker) step(ctx context.Context, job store.Job) (scheduler.Outcome, error) {
 	var s step
 	err := w.db.View(func(tx *store.Tx) (err error) {
 		s, err = w.plan(tx)

@@ -32,6 +32,12 @@ type found struct {
 
 // Run looks at the next chats, up to the first for which the network had to be asked.
 func (w checker) Run(ctx context.Context, job store.Job) (scheduler.Outcome, error) {
+	out, err := w.step(ctx, job)
+	out.Step = true
+	return out, err
+}
+
+func (w checker) step(ctx context.Context, job store.Job) (scheduler.Outcome, error) {
 	task, page, out, err := w.beginCheck(job)
 	if err != nil || len(page) == 0 {
 		return out, err

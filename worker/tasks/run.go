@@ -26,6 +26,12 @@ type sender struct{ *Worker }
 
 // Run takes the task's next step.
 func (w sender) Run(ctx context.Context, job store.Job) (scheduler.Outcome, error) {
+	out, err := w.step(ctx, job)
+	out.Step = true
+	return out, err
+}
+
+func (w sender) step(ctx context.Context, job store.Job) (scheduler.Outcome, error) {
 	s, out, err := w.begin(job)
 	if err != nil || s == nil {
 		return out, err
