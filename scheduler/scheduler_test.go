@@ -3,8 +3,8 @@ package scheduler
 import (
 	"context"
 	"errors"
-	"slices"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
