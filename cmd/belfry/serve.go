@@ -73,6 +73,9 @@ func (s *settings) serve(ctx context.Context, log zerolog.Logger, ready func(*se
 			}
 		})
 	}
+	if err := svc.accounts.Start(); err != nil {
+		return err
+	}
 	begin(&serving, ctx, "page", func(ctx context.Context) error { return svc.web.Serve(ctx, svc.page) })
 	begin(&serving, ctx, "socket", func(ctx context.Context) error { return svc.web.ServeSocket(ctx, svc.socket) })
 	if s.DisableWorkers {
