@@ -308,6 +308,16 @@ func TestAChatNamedTwiceGetsItOnce(t *testing.T) {
 	})
 }
 
+func TestATaskThatNamesNobodyGoesToTheUsualChats(t *testing.T) {
+	inBubble(t, Config{Targets: []string{"-1000000000001", " @chat_2 "}}, func(b *bench) {
+		task := b.create(Request{})
+		b.untilEnded()
+		if task = b.task(task.ID); task.Sent != 2 || task.Total != 2 {
+			t.Errorf("%+v", task)
+		}
+	})
+}
+
 func TestAChatThatIsSwitchedOffIsSkipped(t *testing.T) {
 	inBubble(t, Config{}, func(b *bench) {
 		b.update(func(tx *store.Tx) error { return ListChats(tx, b.account) })
