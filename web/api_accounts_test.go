@@ -182,6 +182,7 @@ func TestAccountsAreListedByStateSiteAndTag(t *testing.T) {
 
 func TestTheCheckIsRunAndRead(t *testing.T) {
 	h := start(t)
+	h.api("POST", "/pause", "") // the first account would be checked at once
 	for _, name := range []string{"here_one", "gone_one", "shy_one"} {
 		h.addAccount(`{"username":"` + name + `","keep_watching":true}`)
 	}
@@ -195,6 +196,7 @@ func TestTheCheckIsRunAndRead(t *testing.T) {
 	if a := h.api("POST", "/autocheck/run", ""); a.status != http.StatusOK {
 		t.Fatalf("run: %d %s", a.status, a.body)
 	}
+	h.api("POST", "/resume", "")
 	now = h.checked(0)
 	if now.Counts != (stateCounts{Pending: 2, Found: 1}) || now.Last.Checked != 3 || now.Last.Found != 1 || now.Last.NotFound != 1 || now.Last.Errors != 1 ||
 		now.Last.Status != "done" || now.Next.Before(h.now()) {
@@ -235,9 +237,10 @@ func TestACheckUnderWayIsShownAndNotBegunTwice(t *testing.T) {
 	gate := make(chan struct{})
 	h.site.gate = gate
 	defer close(gate)
+	h.api("POST", "/pause", "")
 	h.addAccount(`{"username":"one"}`)
 	h.addAccount(`{"username":"two"}`)
-	h.api("POST", "/autocheck/run", "")
+	h.api("POST", "/resume", "")
 	for range 2 { // a profile that exists, and the first account
 		gate <- struct{}{}
 	}

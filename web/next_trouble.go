@@ -39,6 +39,14 @@ func (s *Server) troubles(r reader, o overview) []trouble {
 	for _, t := range o.failedTask {
 		all = append(all, trouble{"grave", w.FailedTask + ": " + r.taskTitle(t), r.why(t.LastError), w.FailedTaskCure, taskPath(t.ID), w.Look})
 	}
+	for _, site := range o.alone {
+		if !r.watch {
+			break
+		}
+		why := site.Reason
+		why.Until = site.Until
+		all = append(all, trouble{"mild", w.SiteAlone + ": " + siteName(site.Site), r.why(why), w.SiteAloneCure, "/accounts", w.AccountsLink})
+	}
 	for _, j := range o.setAside {
 		all = append(all, trouble{"mild", w.SetAside + ": " + j.Name, r.why(j.Reason), w.SetAsideCure, "/jobs/" + j.Name, w.SetAsideLink})
 	}

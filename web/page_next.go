@@ -75,6 +75,7 @@ type overview struct {
 	unknown    []store.Post
 	setAside   []store.Job
 	overdue    *store.Job
+	alone      []store.AccountSite
 	noPassword bool
 	paused     string // why everything is
 }
@@ -122,6 +123,11 @@ func (o *overview) read(tx *store.Tx) error {
 	for _, j := range jobs.Items {
 		if j.State == store.JobSetAside && len(o.setAside) < maxTrouble {
 			o.setAside = append(o.setAside, j)
+		}
+	}
+	for site, err := range tx.AccountSites.All() {
+		if err == nil && site.Until.After(tx.Now()) && len(o.alone) < maxTrouble {
+			o.alone = append(o.alone, site)
 		}
 	}
 	late, since, found, err := scheduler.Overdue(tx)

@@ -40,6 +40,7 @@ func TestPictures(t *testing.T) {
 		"tasks": "/tasks", "task": "/tasks/1", "task-unreachable": "/tasks/2?show=unreachable", "task-done": "/tasks/3?show=failed", "send": "/tasks/new?from=3",
 		"chats": "/chats", "login-phone": "/logins/4/login", "login-qr": "/logins/4/login?way=qr", "login-session": "/logins/4/login?way=session",
 		"log-out": "/logins/3/log-out", "task-cancel": "/tasks/1/cancel",
+		"accounts": "/accounts", "accounts-vanished": "/accounts?state=not_found", "accounts-add": "/accounts/new", "account": "/accounts/5", "account-change": "/accounts/5/change", "account-remove": "/accounts/5/remove",
 		"password": "/password", "empty": "/posts?status=skipped", "missing": "/posts/999",
 	}
 	if only := os.Getenv("BELFRY_PICTURES_ONLY"); only != "" {
@@ -67,6 +68,10 @@ func TestPictures(t *testing.T) {
 	}
 	weather(store.IdentityLogin)
 	h.broadcasts()
+	h.watching()
+	b.open("/accounts")
+	b.shoot(filepath.Join(dir, "accounts-waiting.png"))
+	h.checking()
 	for _, lang := range []string{english, russian} {
 		b.do(chromedp.Navigate(h.base + "/password"))
 		if eval[string](b, "document.documentElement.lang") != lang {

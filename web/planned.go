@@ -6,6 +6,7 @@ import (
 
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker/accounts"
 	"belfry/worker/tasks"
 )
 
@@ -14,6 +15,7 @@ type planned struct {
 	job  store.Job
 	post *store.Post // nil for a job of another kind, or about a post that is gone
 	task *store.Task // likewise
+	note *store.Notice
 	why  store.Reason
 }
 
@@ -29,6 +31,8 @@ func plan(tx *store.Tx, j store.Job) (planned, error) {
 		p.post, err = subject(tx.Posts.Table, j.Subject)
 	case tasks.Kind, tasks.CheckKind:
 		p.task, err = subject(tx.Tasks.Table, j.Subject)
+	case accounts.NoticeKind:
+		p.note, err = subject(tx.Notices.Table, j.Subject)
 	}
 	return p, err
 }
@@ -57,6 +61,10 @@ func (r reader) jobTitle(p planned) (title, where, link string) {
 		}
 		return title, r.words.JobKinds[tasks.Kind] + ", " + r.words.Tasks.Of(p.task.Total-p.task.Left(), p.task.Total), link
 	}
+	if p.note != nil {
+		first, _, _ := strings.Cut(accounts.Text(*p.note, r.lang, r.zone), "\n")
+		return first, r.words.JobKinds[accounts.NoticeKind] + " " + p.note.Chat, "/jobs/" + p.job.Name
+	}
 	title = r.words.JobKinds[p.job.Kind]
 	if title == "" {
 		title = p.job.Kind
@@ -64,8 +72,11 @@ func (r reader) jobTitle(p planned) (title, where, link string) {
 	if number, ok := strings.CutPrefix(p.job.Name, p.job.Kind+"_"); ok {
 		title += " " + number
 	}
-	if p.job.Kind == tasks.ListKind {
+	switch {
+	case p.job.Kind == tasks.ListKind:
 		return title, "", chatsPath(p.job.Subject)
+	case p.job.Kind == accounts.Kind && r.watch:
+		return title, "", "/accounts"
 	}
 	return title, "", "/jobs/" + p.job.Name
 }

@@ -19,7 +19,7 @@ const (
 
 // longForms are the routes that take long forms.
 func longForms() []string {
-	return []string{"/tasks/new", "/tasks/check", "/tasks/chats", "/logins/:id/login"}
+	return []string{"/tasks/new", "/tasks/check", "/tasks/chats", "/accounts/new", "/logins/:id/login"}
 }
 
 // routes is what is served over TCP: the API for holders of a token, the page for its owner.
@@ -47,10 +47,13 @@ func (s *Server) ownerRoutes(own *echo.Group, ending <-chan struct{}) {
 
 	paths := map[string]string{
 		"next": "/", "posts": "/posts", "post": "/posts/:id", "tasks": "/tasks", "task": "/tasks/:id", "chats": "/chats",
-		"jobs": "/jobs", "job": "/jobs/:id", "logins": "/logins",
+		"accounts": "/accounts", "account": "/accounts/:id", "jobs": "/jobs", "job": "/jobs/:id", "logins": "/logins",
 	}
 	for _, view := range liveViews() {
 		if s.tasks == nil && (view.name == "tasks" || view.name == "task") {
+			continue
+		}
+		if s.watch == nil && (view.name == "accounts" || view.name == "account") {
 			continue
 		}
 		own.GET(paths[view.name], s.shown(view))
@@ -66,6 +69,7 @@ func (s *Server) ownerRoutes(own *echo.Group, ending <-chan struct{}) {
 		own.POST("/posts/:id/"+step.name, s.take(step))
 	}
 	s.taskRoutes(own)
+	s.accountRoutes(own)
 	own.POST("/chats/refresh", s.readChats)
 	own.POST("/chats/:id", s.switchChat)
 	own.POST("/jobs/:id", s.actOnJob)
@@ -101,6 +105,20 @@ func (s *Server) taskRoutes(own *echo.Group) {
 		own.GET("/tasks/:id/"+name, s.askTask(name))
 		own.POST("/tasks/:id/"+name, s.takeTask(name))
 	}
+}
+
+// accountRoutes are the pages about watched accounts that do not change under the reader's eyes.
+func (s *Server) accountRoutes(own *echo.Group) {
+	if s.watch == nil {
+		return
+	}
+	own.GET("/accounts/new", s.newAccountsForm)
+	own.POST("/accounts/new", s.addAccounts)
+	own.POST("/accounts/check", s.actOnCheck)
+	own.GET("/accounts/:id/change", s.editAccount)
+	own.POST("/accounts/:id/change", s.saveAccount)
+	own.GET("/accounts/:id/remove", s.askAccountRemoval)
+	own.POST("/accounts/:id/remove", s.takeAccountAway)
 }
 
 // socketRoutes is what is served on the unix socket: the API without tokens, and what only the

@@ -4,7 +4,9 @@ import "slices"
 
 // translations are the sentences of the workers that people meet on the page, the more particular
 // before the more general.
-func translations() []translation { return slices.Concat(taskTranslations(), postTranslations()) }
+func translations() []translation {
+	return slices.Concat(accountTranslations(), taskTranslations(), postTranslations())
+}
 
 // postTranslations are the sentences about posts, jobs and logins.
 func postTranslations() []translation {

@@ -16,43 +16,46 @@ const (
 
 // words is all that the page says in one language.
 type words struct {
-	Nav     navWords
-	Next    nextWords
-	Posts   postsWords
-	Post    postWords
-	Confirm confirmWords
-	Compose composeWords
-	Tasks   tasksWords
-	Task    taskWords
-	Send    sendWords
-	Chats   chatsWords
-	Jobs    jobsWords
-	Logins  loginsWords
-	LogIn   logInWords
-	SignIn  signInWords
-	Errors  errorWords
-	Time    timeWords
+	Nav      navWords
+	Next     nextWords
+	Posts    postsWords
+	Post     postWords
+	Confirm  confirmWords
+	Compose  composeWords
+	Tasks    tasksWords
+	Task     taskWords
+	Send     sendWords
+	Chats    chatsWords
+	Accounts accountsWords
+	Jobs     jobsWords
+	Logins   loginsWords
+	LogIn    logInWords
+	SignIn   signInWords
+	Errors   errorWords
+	Time     timeWords
 
-	Status         map[store.PostStatus]statusWords
-	TaskStatus     map[store.TaskStatus]statusWords
-	Deliveries     map[store.DeliveryStatus]string
-	Outcomes       map[store.TryOutcome]string
-	Vias           map[string]string // where a code was sent
-	JobStates      map[store.JobState]string
-	Results        map[store.Result]string
-	IdentityStates map[store.IdentityState]string
-	Platforms      map[string]string
-	IdentityKinds  map[store.IdentityKind]string
-	JobKinds       map[string]string
-	MediaKinds     map[string]string
-	Formats        map[string]string
-	Done           map[string]string // sentences about what was just done
-	Fields         map[string]string // what the fields of forms are called in a sentence
+	Status          map[store.PostStatus]statusWords
+	TaskStatus      map[store.TaskStatus]statusWords
+	Deliveries      map[store.DeliveryStatus]string
+	Outcomes        map[store.TryOutcome]string
+	AccountStates   map[store.AccountState]statusWords
+	AccountOutcomes map[store.AccountOutcome]string
+	Vias            map[string]string // where a code was sent
+	JobStates       map[store.JobState]string
+	Results         map[store.Result]string
+	IdentityStates  map[store.IdentityState]string
+	Platforms       map[string]string
+	IdentityKinds   map[store.IdentityKind]string
+	JobKinds        map[string]string
+	MediaKinds      map[string]string
+	Formats         map[string]string
+	Done            map[string]string // sentences about what was just done
+	Fields          map[string]string // what the fields of forms are called in a sentence
 }
 
 type navWords struct {
-	Skip, Label, Next, Posts, Compose, Tasks, Jobs, Logins string
-	SignOut, OtherLanguage, TimesIn, Password              string
+	Skip, Label, Next, Posts, Compose, Tasks, Accounts, Jobs, Logins string
+	SignOut, OtherLanguage, TimesIn, Password                        string
 }
 
 type nextWords struct {
@@ -67,6 +70,7 @@ type nextWords struct {
 	LoginOut, LoginOutCure, LoginsLink                     string
 	NotConnected, NotConnectedCure                         string
 	SetAside, SetAsideCure, SetAsideLink                   string
+	SiteAlone, SiteAloneCure, AccountsLink                 string
 	Overdue, OverdueCure                                   string
 	Stopped, StoppedCure, Idle, IdleCure                   string
 	Paused, PausedCure                                     string

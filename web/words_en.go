@@ -10,7 +10,7 @@ import (
 func englishWords() *words {
 	return &words{
 		Nav: navWords{
-			Skip: "To the content", Label: "Pages", Next: "Next", Posts: "Posts", Compose: "New post", Tasks: "Broadcasts", Jobs: "Jobs",
+			Skip: "To the content", Label: "Pages", Next: "Next", Posts: "Posts", Compose: "New post", Tasks: "Broadcasts", Accounts: "Accounts", Jobs: "Jobs",
 			Logins: "Logins", SignOut: "Sign out", OtherLanguage: "Русский", TimesIn: "Times in", Password: "Password",
 		},
 		Next: nextWords{
@@ -26,6 +26,7 @@ func englishWords() *words {
 			LoginOut: "A login cannot act", LoginOutCure: "Its posts and broadcasts wait until it can.", LoginsLink: "To the logins",
 			NotConnected: "No connection", NotConnectedCure: "Belfry keeps trying; check this server's network if it lasts.",
 			SetAside: "A job was set aside", SetAsideCure: "It will not run as it is.", SetAsideLink: "Look at the job",
+			SiteAlone: "A site does not answer the account check", SiteAloneCure: "Belfry asks it again by itself; nothing is believed meanwhile.", AccountsLink: "To the accounts",
 			Overdue: "A job is late and has not started", OverdueCure: "Look into Belfry's log: journalctl -u belfry",
 			Stopped: "Nothing is being run", StoppedCure: "The scheduler has not started. Look into Belfry's log: journalctl -u belfry",
 			Paused: "Everything is paused", PausedCure: "Nothing goes out until it goes on. If this file was restored, make sure first that the old system is off: one login must not be used by two.",
@@ -131,6 +132,7 @@ func englishWords() *words {
 			SeenSince: func(n int) string { return group(n, ",") },
 			SlowMode:  func(d time.Duration) string { return "one message in " + lengthEN(d) },
 		},
+		Accounts: englishAccounts(),
 		Jobs: jobsWords{
 			Title: "Jobs", Lead: "Everything that waits for its time, in order.", Kind: "Kind", AllKinds: "All kinds", Show: "Show",
 			Next: "Next run", What: "Job", Last: "Last run", Actions: "Actions", Never: "never", Resume: "Resume", Pause: "Pause", RunNow: "Run now",
@@ -212,6 +214,10 @@ func englishWords() *words {
 		Outcomes: map[store.TryOutcome]string{
 			store.TryBegun: "under way", store.TrySent: "sent", store.TryWaits: "has to wait", store.TryFailed: "failed", store.TryRefused: "refused", store.TryUnknown: "no answer",
 		},
+		AccountStates: englishAccountStates(),
+		AccountOutcomes: map[store.AccountOutcome]string{
+			store.OutcomeFound: "found", store.OutcomeNotFound: "not found", store.OutcomeError: "no answer",
+		},
 		Vias: map[string]string{
 			"app": "to the Telegram app of this account", "sms": "by SMS", "call": "by a call", "flash_call": "by a flash call", "missed_call": "by a missed call: its last digits are the code",
 			"email": "by e-mail", "fragment": "through fragment.com",
@@ -228,7 +234,7 @@ func englishWords() *words {
 		},
 		Platforms:     map[string]string{"telegram": "Telegram", "instagram": "Instagram", "twitter": "X"},
 		IdentityKinds: map[store.IdentityKind]string{store.IdentityBot: "bot", store.IdentityUser: "account"},
-		JobKinds:      map[string]string{"post": "Post", "rule": "Rule", "task": "Broadcast", "task_check": "Check of a broadcast", "chat_list": "List of chats", "reminder": "Reminder", "feedback": "Feedback", "channel": "Channel", "autocheck": "Account check"},
+		JobKinds:      map[string]string{"post": "Post", "rule": "Rule", "task": "Broadcast", "task_check": "Check of a broadcast", "chat_list": "List of chats", "reminder": "Reminder", "feedback": "Feedback", "channel": "Channel", "autocheck": "Account check", "notice": "Message to an admin"},
 		MediaKinds:    map[string]string{"photo": "Photo", "video": "Video", "document": "File"},
 		Formats:       map[string]string{"plain": "None: the text as it is", "html": "HTML", "markdown": "Markdown"},
 		Done: map[string]string{
@@ -240,6 +246,8 @@ func englishWords() *words {
 			"task-retried": "The chats that did not get it are tried again.", "task-previewed": "The post is in the account's saved messages.", "task-checked": "Belfry is finding out which chats can be reached.",
 			"chat-off": "The chat is switched off; broadcasts skip it.", "chat-on": "The chat is switched on.", "chats-read": "Belfry is reading the list of chats.",
 			"logged-in": "The account is logged in.", "logged-out": "The account is logged out.", "login-resumed": "The login may act again.", "session-used": "The session was taken; Belfry is connecting with it.",
+			"accounts-added": "The accounts are added; the next check looks at them.", "account-changed": "The account was changed.", "account-removed": "The account was removed.",
+			"check-begun": "The check begins now.", "check-set": "The setting is saved, and holds from now on.",
 		},
 		Fields: map[string]string{
 			"text": "The text", "target": "The channel or chat", "scheduled_time": "The time", "format": "The formatting",
@@ -248,6 +256,7 @@ func englishWords() *words {
 			"target_chat_ids": "The chats", "min_seconds_between_chats": "The shortest pause", "max_seconds_between_chats": "The longest pause", "max_attempts": "The number of attempts",
 			"start_at": "The time", "quiet_from": "The beginning of the quiet hours", "quiet_to": "The end of the quiet hours", "daily_cap": "The number of messages in a day",
 			"content_id": "The content", "phone": "The phone number", "code": "The code", "session": "The session",
+			"list": "The list", "site": "The site", "username": "The name", "note": "The note", "tag": "The tag", "owner_chat": "The chat", "interval": "The time between two checks",
 		},
 	}
 }

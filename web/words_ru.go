@@ -10,7 +10,7 @@ import (
 func russianWords() *words {
 	return &words{
 		Nav: navWords{
-			Skip: "К содержанию", Label: "Страницы", Next: "Далее", Posts: "Посты", Compose: "Новый пост", Tasks: "Рассылки", Jobs: "Задачи",
+			Skip: "К содержанию", Label: "Страницы", Next: "Далее", Posts: "Посты", Compose: "Новый пост", Tasks: "Рассылки", Accounts: "Аккаунты", Jobs: "Задачи",
 			Logins: "Входы", SignOut: "Выйти", OtherLanguage: "English", TimesIn: "Часовой пояс:", Password: "Пароль",
 		},
 		Next: nextWords{
@@ -26,6 +26,7 @@ func russianWords() *words {
 			LoginOut: "Вход не действует", LoginOutCure: "Его посты и рассылки ждут.", LoginsLink: "К входам",
 			NotConnected: "Нет связи", NotConnectedCure: "Belfry пробует снова; если это надолго, проверьте сеть сервера.",
 			SetAside: "Задача отложена", SetAsideCure: "В таком виде она не запустится.", SetAsideLink: "Посмотреть задачу",
+			SiteAlone: "Сайт не отвечает на проверку аккаунтов", SiteAloneCure: "Belfry спросит его снова сам; пока ничему не верим.", AccountsLink: "К аккаунтам",
 			Overdue: "Задача опаздывает и не запущена", OverdueCure: "Посмотрите журнал Belfry: journalctl -u belfry",
 			Stopped: "Ничего не выполняется", StoppedCure: "Планировщик не запущен. Посмотрите журнал Belfry: journalctl -u belfry",
 			Paused: "Всё на паузе", PausedCure: "Пока пауза не снята, ничего не выходит. Если файл восстановлен из копии, сначала убедитесь, что старая система выключена: одним входом не должны пользоваться двое.",
@@ -145,6 +146,7 @@ func russianWords() *words {
 			SeenSince: func(n int) string { return group(n, "\u00a0") },
 			SlowMode:  func(d time.Duration) string { return "одно сообщение в " + lengthRU(d) },
 		},
+		Accounts: russianAccounts(),
 		Jobs: jobsWords{
 			Title: "Задачи", Lead: "Всё, что ждёт своего времени, по порядку.", Kind: "Вид", AllKinds: "Все виды", Show: "Показать",
 			Next: "Следующий запуск", What: "Задача", Last: "Последний запуск", Actions: "Действия", Never: "ещё не было", Resume: "Продолжить", Pause: "Пауза", RunNow: "Запустить сейчас",
@@ -232,6 +234,10 @@ func russianWords() *words {
 		Outcomes: map[store.TryOutcome]string{
 			store.TryBegun: "идёт", store.TrySent: "отправлено", store.TryWaits: "надо ждать", store.TryFailed: "не удалось", store.TryRefused: "отказано", store.TryUnknown: "нет ответа",
 		},
+		AccountStates: russianAccountStates(),
+		AccountOutcomes: map[store.AccountOutcome]string{
+			store.OutcomeFound: "найден", store.OutcomeNotFound: "не найден", store.OutcomeError: "нет ответа",
+		},
 		Vias: map[string]string{
 			"app": "в приложение Telegram этого аккаунта", "sms": "по SMS", "call": "звонком", "flash_call": "коротким звонком", "missed_call": "пропущенным звонком: код — последние цифры номера",
 			"email": "по почте", "fragment": "через fragment.com",
@@ -248,7 +254,7 @@ func russianWords() *words {
 		},
 		Platforms:     map[string]string{"telegram": "Telegram", "instagram": "Instagram", "twitter": "X"},
 		IdentityKinds: map[store.IdentityKind]string{store.IdentityBot: "бот", store.IdentityUser: "аккаунт"},
-		JobKinds:      map[string]string{"post": "Пост", "rule": "Правило", "task": "Рассылка", "task_check": "Проверка рассылки", "chat_list": "Список чатов", "reminder": "Напоминание", "feedback": "Отзыв", "channel": "Канал", "autocheck": "Проверка аккаунтов"},
+		JobKinds:      map[string]string{"post": "Пост", "rule": "Правило", "task": "Рассылка", "task_check": "Проверка рассылки", "chat_list": "Список чатов", "reminder": "Напоминание", "feedback": "Отзыв", "channel": "Канал", "autocheck": "Проверка аккаунтов", "notice": "Сообщение админу"},
 		MediaKinds:    map[string]string{"photo": "Фото", "video": "Видео", "document": "Файл"},
 		Formats:       map[string]string{"plain": "Нет: текст как есть", "html": "HTML", "markdown": "Markdown"},
 		Done: map[string]string{
@@ -260,6 +266,8 @@ func russianWords() *words {
 			"task-retried": "Тем, кто не получил, отправляется снова.", "task-previewed": "Пост лежит в избранном аккаунта.", "task-checked": "Belfry проверяет, какие чаты доступны.",
 			"chat-off": "Чат выключен; рассылки его пропускают.", "chat-on": "Чат включён.", "chats-read": "Belfry читает список чатов.",
 			"logged-in": "Вход в аккаунт выполнен.", "logged-out": "Выход из аккаунта выполнен.", "login-resumed": "Вход снова действует.", "session-used": "Сессия принята; Belfry подключается с ней.",
+			"accounts-added": "Аккаунты добавлены; ближайшая проверка их проверит.", "account-changed": "Аккаунт изменён.", "account-removed": "Аккаунт удалён.",
+			"check-begun": "Проверка сейчас начнётся.", "check-set": "Настройка сохранена и действует с этого момента.",
 		},
 		Fields: map[string]string{
 			"text": "Текст", "target": "Канал или чат", "scheduled_time": "Время", "format": "Разметка",
@@ -268,6 +276,7 @@ func russianWords() *words {
 			"target_chat_ids": "Чаты", "min_seconds_between_chats": "Пауза не меньше", "max_seconds_between_chats": "Пауза не больше", "max_attempts": "Попытки",
 			"start_at": "Время", "quiet_from": "Начало тихих часов", "quiet_to": "Конец тихих часов", "daily_cap": "Сообщений в день",
 			"content_id": "Контент", "phone": "Номер телефона", "code": "Код", "session": "Сессия",
+			"list": "Список", "site": "Сайт", "username": "Имя", "note": "Заметка", "tag": "Метка", "owner_chat": "Чат", "interval": "Время между проверками",
 		},
 	}
 }

@@ -1,0 +1,317 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"html/template"
+	"strings"
+	"time"
+
+	"belfry/scheduler"
+	"belfry/store"
+	"belfry/worker/accounts"
+)
+
+const (
+	accountsPerPage = 25
+	// chartChecks is how many checks the chart shows.
+	chartChecks = 60
+)
+
+// accountsPage is what the check of the accounts does, and the list of them.
+type accountsPage struct {
+	frame
+	Now             checkNow
+	Interval, Quiet input
+	Wrong           string
+	Chart           *chart
+	Tabs            []tab
+	State           string
+	Site, Tag, Name input
+	Narrowed        bool
+	Rows            []accountRow
+	First, More     string
+	Empty           string
+	Nobody          bool // no account is watched at all
+}
+
+// checkNow is how the check stands.
+type checkNow struct {
+	Chip        *chip // of a check that is running
+	Bar         bar
+	Counts      []countOf
+	Next        *moment // nil if none is planned
+	Why         string
+	Last        *pastCheck
+	Alone       []aloneSite
+	CanRun      bool
+	Paused      bool
+	Job, JobURL string
+}
+
+// pastCheck is a check that has ended.
+type pastCheck struct {
+	When   *moment
+	Counts []countOf
+	Reason string
+}
+
+type aloneSite struct{ Site, Why string }
+
+// accountRow is one account of the list.
+type accountRow struct {
+	ID, Link, Username, Site, Note, Tag, TagLink, Wrong string
+	State                                               chip
+	Checked, Found                                      *moment // nil if it never was
+}
+
+func accountPath(n uint64) string { return fmt.Sprintf("/accounts/%d", n) }
+
+// accountsView is what the page needs of the store.
+type accountsView struct {
+	status accounts.Status
+	why    store.Reason // for which the check does not run now
+	checks []store.AccountCheck
+	sites  []string
+	list   store.Page[store.Account]
+}
+
+func (s *Server) loadAccounts(r reader) (page, error) { return s.accountsPage(r, newForm(nil)) }
+
+// accountsPage shows the page; f is the form of the interval, if it was refused.
+func (s *Server) accountsPage(r reader, f form) (*accountsPage, error) {
+	of := accountsOf{store.AccountState(r.query.Get("state")), r.query.Get("site"), strings.TrimSpace(r.query.Get("tag"))}
+	if _, known := r.words.AccountStates[of.state]; !known {
+		of.state = ""
+	}
+	name := strings.TrimSpace(r.query.Get("name"))
+	v, err := s.readCheck()
+	if err != nil {
+		return nil, err
+	}
+	if name != "" {
+		v.list.Items, err = s.accountsNamed(name, of)
+	} else {
+		v.list, _, err = s.findAccounts(of, store.Query{Limit: accountsPerPage, Cursor: r.query.Get("cursor")})
+	}
+	if err != nil {
+		return nil, err
+	}
+	w := r.words.Accounts
+	p := &accountsPage{
+		frame: s.frame(r, "accounts", w.Title), Now: r.checkNow(v), Wrong: f.wrong[""], Chart: r.chart(v.checks), State: string(of.state),
+		Narrowed: of.site != "" || of.tag != "" || name != "",
+	}
+	p.settings(r, f, v)
+	filter := newForm(nil)
+	filter.values.Set("site", of.site)
+	filter.values.Set("tag", of.tag)
+	filter.values.Set("name", name)
+	p.Site = filter.choice("site", w.Site, "", siteOptions(v.sites, w.AllSites))
+	p.Tag, p.Name = filter.text("tag", w.Tag, ""), filter.text("name", w.Name, "")
+	p.tabs(r, of, v.status.Counts)
+	here := withQuery("/accounts", "state", string(of.state), "site", of.site, "tag", of.tag)
+	if r.query.Get("cursor") != "" {
+		p.First = here
+	}
+	if v.list.Next != "" {
+		p.More = withQuery(here, "cursor", v.list.Next)
+	}
+	for _, a := range v.list.Items {
+		p.Rows = append(p.Rows, r.accountRow(a))
+	}
+	return p, nil
+}
+
+// settings fills in the form of the interval.
+func (p *accountsPage) settings(r reader, f form, v accountsView) {
+	if f.values.Get("interval") == "" && len(f.wrong) == 0 {
+		f.values.Set("interval", minutes(v.status.Interval))
+		if v.status.Quiet {
+			f.values.Set("quiet", "on")
+		}
+	}
+	p.Interval, p.Quiet = f.text("interval", r.words.Accounts.Every, ""), f.checkbox("quiet", r.words.Accounts.Quiet)
+}
+
+// siteOptions offers the sites that are described. all, if it is not empty, stands for any.
+func siteOptions(sites []string, all string) (options []option) {
+	if all != "" {
+		options = append(options, option{Name: all})
+	}
+	for _, site := range sites {
+		options = append(options, option{Value: site, Name: siteName(site)})
+	}
+	return options
+}
+
+// siteName is what a site calls itself; one of an imported rule is called as in the rule.
+func siteName(site string) string {
+	names := map[string]string{"instagram": "Instagram", "x": "X", "tiktok": "TikTok", "youtube": "YouTube", "github": "GitHub", "telegram": "Telegram"}
+	if name := names[site]; name != "" {
+		return name
+	}
+	return site
+}
+
+// readCheck reads how the check stands.
+func (s *Server) readCheck() (v accountsView, err error) {
+	err = s.db.View(func(tx *store.Tx) (err error) {
+		if v.status, err = s.watch.Status(tx); err != nil {
+			return err
+		}
+		if v.status.Job.ID != 0 {
+			if v.why, err = scheduler.Why(tx, v.status.Job); err != nil {
+				return err
+			}
+		}
+		checks, err := tx.AccountChecks.ByTime(store.Query{Limit: chartChecks})
+		if err != nil {
+			return err
+		}
+		v.checks = checks.Items
+		rules, err := s.watch.Rules(tx)
+		v.sites = rules.Sites()
+		return err
+	})
+	return v, err
+}
+
+// accountsNamed returns the accounts that have a name, one on each site.
+func (s *Server) accountsNamed(name string, of accountsOf) (found []store.Account, err error) {
+	err = s.db.View(func(tx *store.Tx) error {
+		found = nil
+		rules, err := s.watch.Rules(tx)
+		if err != nil {
+			return err
+		}
+		for _, site := range rules.Sites() {
+			if of.site != "" && site != of.site {
+				continue
+			}
+			a, err := tx.Accounts.ByName(site, rules[site].Name(name))
+			if errors.Is(err, store.ErrNotFound) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			if (of.state == "" || a.State == of.state) && (of.tag == "" || a.Tag == of.tag) {
+				found = append(found, a)
+			}
+		}
+		return nil
+	})
+	return found, err
+}
+
+func (p *accountsPage) tabs(r reader, of accountsOf, counts map[store.AccountState]int) {
+	w, all := r.words.Accounts, 0
+	here := withQuery("/accounts", "site", of.site, "tag", of.tag)
+	for _, n := range counts {
+		all += n
+	}
+	p.Tabs = append(p.Tabs, tab{"all", r.words.Posts.All, here, group(all, r.thousands()), of.state == ""})
+	for _, state := range store.AccountStates() {
+		p.Tabs = append(p.Tabs, tab{string(state), upperFirst(r.words.AccountStates[state].Name), withQuery(here, "state", string(state)),
+			group(counts[state], r.thousands()), of.state == state})
+	}
+	p.Nobody = all == 0
+	switch {
+	case p.Narrowed:
+		p.Empty = w.NoMatch
+	case of.state != "":
+		p.Empty = w.EmptyOf[of.state]
+	default:
+		p.Empty = w.Empty
+	}
+}
+
+func (r reader) accountRow(a store.Account) accountRow {
+	row := accountRow{
+		ID: id(a.ID), Link: accountPath(a.ID), Username: a.Username, Site: siteName(a.Site), Note: a.Note, Tag: a.Tag, State: r.accountChip(a),
+		Checked: r.momentIf(a.CheckedAt), Found: r.momentIf(a.FoundAt),
+	}
+	if a.Tag != "" {
+		row.TagLink = withQuery("/accounts", "tag", a.Tag)
+	}
+	if a.Outcome == store.OutcomeError {
+		row.Wrong = r.accountOutcome(a.Outcome, a.Detail)
+	}
+	return row
+}
+
+func (r reader) accountChip(a store.Account) chip {
+	return chip{"is-account-" + string(a.State), r.words.AccountStates[a.State].Name}
+}
+
+// accountOutcome says what a check came to, in words.
+func (r reader) accountOutcome(outcome store.AccountOutcome, detail string) string {
+	said := upperFirst(r.words.AccountOutcomes[outcome])
+	if detail != "" && outcome == store.OutcomeError {
+		said += ": " + shorten(r.named(detail), 160)
+	}
+	return said
+}
+
+// checkNow says what the check does now.
+func (r reader) checkNow(v accountsView) checkNow {
+	w, status := r.words.Accounts, v.status
+	now := checkNow{Job: w.ToJob, CanRun: true}
+	if status.Job.ID != 0 {
+		now.JobURL = "/jobs/" + status.Job.Name
+		now.Paused = status.Job.State == store.JobPaused
+	}
+	if c := status.Running; c != nil {
+		now.Chip, now.CanRun = &chip{"job-running", w.Checking}, now.Paused
+		now.Bar = bar{Value: c.Checked, Max: max(c.Total, 1), Text: r.words.Tasks.Of(c.Checked, c.Total)}
+		now.Counts = r.checkCounts(*c)
+		if now.Paused {
+			now.Chip = &chip{"job-paused", r.words.JobStates[store.JobPaused]}
+		}
+	} else if status.Job.State == store.JobWaiting || status.Job.State == store.JobRunning {
+		if now.Next = r.moment(status.Job.Due); !status.Job.Due.After(r.now) {
+			now.Next.Relative = w.Due
+		}
+	}
+	if !now.Paused && v.why.Code != store.ReasonRequested && v.why.Code != store.ReasonChecking {
+		now.Why = r.why(v.why)
+	}
+	if c := status.Last; c != nil {
+		now.Last = &pastCheck{When: r.moment(lastOf(*c)), Counts: r.checkCounts(*c), Reason: r.why(c.Reason)}
+	}
+	for _, site := range status.Alone {
+		why := site.Reason
+		why.Until = site.Until
+		now.Alone = append(now.Alone, aloneSite{siteName(site.Site), r.why(why)})
+	}
+	return now
+}
+
+// lastOf is when a check ended, or began if it has not.
+func lastOf(c store.AccountCheck) time.Time {
+	if c.Ended.IsZero() {
+		return c.Began
+	}
+	return c.Ended
+}
+
+// checkCounts are what a check has found. Zero changes and refusals need no word.
+func (r reader) checkCounts(c store.AccountCheck) []countOf {
+	w := r.words.Accounts
+	counts := []countOf{{w.Found, group(c.Found, r.thousands())}, {w.NotFound, group(c.NotFound, r.thousands())}}
+	if c.Errors > 0 {
+		counts = append(counts, countOf{w.Errors, group(c.Errors, r.thousands())})
+	}
+	if c.Changes > 0 {
+		counts = append(counts, countOf{w.Changed, group(c.Changes, r.thousands())})
+	}
+	return counts
+}
+
+// chart is the last checks as a picture.
+type chart struct {
+	Picture  template.HTML
+	From, To *moment
+	Keys     []countOf // the name of each colour, and its class
+}

@@ -1,0 +1,125 @@
+package web
+
+import (
+	"time"
+
+	"belfry/store"
+)
+
+// accountsWords are those of the pages about watched accounts.
+type accountsWords struct {
+	Title, Lead, Add, Check, Checking, Next, Due, None, Last, CheckNow, CheckPaused, ToJob          string
+	Every, Minutes, Save, Quiet, Found, NotFound, Errors, Changed, Alone, NotNumber, NotNumberCure  string
+	Chart, NoChart                                                                                  string
+	Account, State, Checked, FoundAt, Note, Tag, Site, Name, AllSites, Show, Never, Clear           string
+	Empty, NoMatch, More, First                                                                     string
+	EmptyOf                                                                                         map[store.AccountState]string
+	Names, NamesHint, File, FileHint, SiteHint, NoteHint, TagHint, OwnerChat, OwnerChatHint         string
+	Keep, AddButton, Again, Report, Line, Problem, Duplicate, Both, BothCure, SomeAdded             string
+	Profile, FoundFirst, ChangedAt, Failures, Since, Told, Watching, History, NoHistory, LastAnswer string
+	Watched, NotWatched, Change, ChangeTitle, Remove, RemoveAsk, RemoveMeans                        string
+	ChartLabel                                                                                      func(checks, found, notFound, errors int) string
+	Bar                                                                                             func(when string, found, notFound, errors int) string
+	Added, Known, Nonsense, MoreLines, Times, InRow                                                 func(n int) string
+}
+
+func englishAccounts() accountsWords {
+	return accountsWords{
+		Title: "Accounts", Lead: "Belfry looks whether these profiles exist, and tells when one appears or vanishes.", Add: "Add accounts",
+		Check: "The check", Checking: "checking", Next: "Next check", Due: "now", None: "No check is planned.", Last: "Last check", CheckNow: "Check now",
+		CheckPaused: "The check is paused.", ToJob: "To the job",
+		Every: "Every", Minutes: "minutes", Save: "Save", Quiet: "Tell only what has changed", Found: "found", NotFound: "not found", Errors: "no answer", Changed: "changed",
+		Alone: "Left alone for a while", NotNumber: "is not a number of minutes", NotNumberCure: "write it as 5",
+		Chart: "The last checks", NoChart: "A chart appears here after the first check.",
+		Account: "Account", State: "State", Checked: "Checked", FoundAt: "Found", Note: "Note", Tag: "Tag", Site: "Site", Name: "Name", AllSites: "All sites", Show: "Show",
+		Never: "not yet", Clear: "Show all",
+		Empty: "No account is watched yet.", NoMatch: "No account is like this.", More: "More accounts", First: "To the first",
+		EmptyOf: map[store.AccountState]string{
+			store.AccountPending: "No account is being looked for.", store.AccountFound: "No account has been found yet.",
+			store.AccountNotFound: "No account has vanished. Good.",
+		},
+		Names: "Names", NamesHint: "One in a line, with or without @, or the address of the profile. After the name a note and a tag may follow, with commas. Several in one line: each with @.",
+		File: "Or a file", FileHint: "CSV or text. If its first line names the columns, they are username, site, note, tag, owner_chat and keep_watching.",
+		SiteHint: "Of the names that do not say theirs.", NoteHint: "Of the names that have none.", TagHint: "A word that the list can be narrowed by.", OwnerChat: "Also tell", OwnerChatHint: "@name or the id of a chat, beside the admins.",
+		Keep: "Keep watching after it is found, and notice if it vanishes", AddButton: "Add", Again: "What was not understood stands in the field again.",
+		Report: "What became of the list", Line: "Line", Problem: "What is wrong", Duplicate: "is watched already",
+		Both: "were written, and a file was chosen, too", BothCure: "add one after the other", SomeAdded: "To the accounts",
+		Profile: "Profile", FoundFirst: "First found", ChangedAt: "Last change", Failures: "Without an answer", Since: "Watched since", Told: "Also told", Watching: "Watching", History: "What the checks found",
+		NoHistory: "It has not been checked yet.", LastAnswer: "Last answer",
+		Watched: "it is looked at in each check", NotWatched: "it was found, and is not looked at any more", Change: "Change", ChangeTitle: "Change account", Remove: "Remove",
+		RemoveAsk: "Remove this account?", RemoveMeans: "Belfry forgets it and its history, and does not look at it any more.",
+		ChartLabel: func(checks, found, notFound, errors int) string {
+			return counted(checks, "check", "checks") + "; the last: found " + group(found, ",") + ", not found " + group(notFound, ",") + ", no answer " + group(errors, ",")
+		},
+		Bar: func(when string, found, notFound, errors int) string {
+			return when + ": found " + group(found, ",") + ", not found " + group(notFound, ",") + ", no answer " + group(errors, ",")
+		},
+		Added:     func(n int) string { return "Added: " + group(n, ",") + "." },
+		Known:     func(n int) string { return "Watched already: " + group(n, ",") + "." },
+		Nonsense:  func(n int) string { return "Not understood: " + group(n, ",") + "." },
+		MoreLines: func(n int) string { return "and " + counted(n, "further line", "further lines") },
+		Times:     func(n int) string { return counted(n, "check", "checks") },
+		InRow:     func(n int) string { return counted(n, "check", "checks") + " in a row" },
+	}
+}
+
+func russianAccounts() accountsWords {
+	return accountsWords{
+		Title: "Аккаунты", Lead: "Belfry проверяет, существуют ли эти профили, и сообщает, когда профиль появился или пропал.", Add: "Добавить аккаунты",
+		Check: "Проверка", Checking: "идёт", Next: "Следующая проверка", Due: "сейчас", None: "Проверка не запланирована.", Last: "Последняя проверка", CheckNow: "Проверить сейчас",
+		CheckPaused: "Проверка на паузе.", ToJob: "К задаче",
+		Every: "Каждые", Minutes: "мин.", Save: "Сохранить", Quiet: "Сообщать только об изменениях", Found: "найдено", NotFound: "не найдено", Errors: "нет ответа", Changed: "изменилось",
+		Alone: "Пока не спрашиваем", NotNumber: "это не число минут", NotNumberCure: "напишите, например, 5",
+		Chart: "Последние проверки", NoChart: "График появится после первой проверки.",
+		Account: "Аккаунт", State: "Состояние", Checked: "Проверен", FoundAt: "Найден", Note: "Заметка", Tag: "Метка", Site: "Сайт", Name: "Имя", AllSites: "Все сайты", Show: "Показать",
+		Never: "ещё нет", Clear: "Показать все",
+		Empty: "Пока не отслеживается ни один аккаунт.", NoMatch: "Таких аккаунтов нет.", More: "Ещё аккаунты", First: "К началу",
+		EmptyOf: map[store.AccountState]string{
+			store.AccountPending: "Искать сейчас некого.", store.AccountFound: "Пока никто не найден.",
+			store.AccountNotFound: "Никто не пропал. Хорошо.",
+		},
+		Names: "Имена", NamesHint: "По одному в строке, с @ или без, или адрес профиля. После имени через запятую можно указать заметку и метку. Несколько в одной строке — каждое с @.",
+		File: "Или файл", FileHint: "CSV или текст. Если первая строка называет столбцы, это username, site, note, tag, owner_chat и keep_watching.",
+		SiteHint: "Для имён, у которых он не указан.", NoteHint: "Для имён, у которых её нет.", TagHint: "Слово, по которому можно отобрать список.", OwnerChat: "Сообщать ещё", OwnerChatHint: "@имя или id чата; админы узнают и так.",
+		Keep: "Следить и после того, как найден, чтобы заметить, если пропадёт", AddButton: "Добавить", Again: "Непонятое снова стоит в поле.",
+		Report: "Что стало со списком", Line: "Строка", Problem: "Что не так", Duplicate: "уже отслеживается",
+		Both: "указаны вместе с файлом", BothCure: "добавьте сначала одно, потом другое", SomeAdded: "К аккаунтам",
+		Profile: "Профиль", FoundFirst: "Впервые найден", ChangedAt: "Последнее изменение", Failures: "Без ответа", Since: "Отслеживается с", Told: "Сообщать ещё", Watching: "Наблюдение", History: "Что показали проверки",
+		NoHistory: "Проверок ещё не было.", LastAnswer: "Последний ответ",
+		Watched: "проверяется каждый раз", NotWatched: "найден и больше не проверяется", Change: "Изменить", ChangeTitle: "Изменить аккаунт", Remove: "Удалить",
+		RemoveAsk: "Удалить этот аккаунт?", RemoveMeans: "Belfry забудет его и его историю и больше не будет его проверять.",
+		ChartLabel: func(checks, found, notFound, errors int) string {
+			return countedRU(checks, "проверка", "проверки", "проверок") + "; последняя: найдено " + group(found, "\u00a0") + ", не найдено " + group(notFound, "\u00a0") + ", нет ответа " + group(errors, "\u00a0")
+		},
+		Bar: func(when string, found, notFound, errors int) string {
+			return when + ": найдено " + group(found, "\u00a0") + ", не найдено " + group(notFound, "\u00a0") + ", нет ответа " + group(errors, "\u00a0")
+		},
+		Added:     func(n int) string { return "Добавлено: " + group(n, "\u00a0") + "." },
+		Known:     func(n int) string { return "Уже отслеживаются: " + group(n, "\u00a0") + "." },
+		Nonsense:  func(n int) string { return "Не понято: " + group(n, "\u00a0") + "." },
+		MoreLines: func(n int) string { return "и ещё " + countedRU(n, "строка", "строки", "строк") },
+		Times:     func(n int) string { return countedRU(n, "проверка", "проверки", "проверок") },
+		InRow: func(n int) string {
+			return countedRU(n, "проверка", "проверки", "проверок") + " подряд"
+		},
+	}
+}
+
+func englishAccountStates() map[store.AccountState]statusWords {
+	return map[store.AccountState]statusWords{
+		store.AccountPending:  {"not found yet", "It has never been found, and is looked for in each check."},
+		store.AccountFound:    {"found", "It exists."},
+		store.AccountNotFound: {"vanished", "It existed, and is not found any more."},
+	}
+}
+
+func russianAccountStates() map[store.AccountState]statusWords {
+	return map[store.AccountState]statusWords{
+		store.AccountPending:  {"ещё не найден", "Его ни разу не удалось найти; ищем при каждой проверке."},
+		store.AccountFound:    {"найден", "Он существует."},
+		store.AccountNotFound: {"пропал", "Он был, а теперь не находится."},
+	}
+}
+
+// minutes writes an interval in minutes, as a person would type it.
+func minutes(d time.Duration) string { return pauseRange(d/60, d/60) }
