@@ -125,7 +125,7 @@ type accountsOf struct {
 }
 
 // siteLimit is how many accounts are looked at for those of one site: there is no index of them.
-const siteLimit = 2000
+const siteLimit = 20_000
 
 // findAccounts reads a page of accounts. With a site, it looks at a limited number of them, and the
 // page may be shorter than was asked for.

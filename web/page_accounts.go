@@ -115,7 +115,7 @@ func (s *Server) accountsPage(r reader, f form) (*accountsPage, error) {
 		p.First = here
 	}
 	if v.list.Next != "" {
-		p.More = withQuery(here, "cursor", v.list.Next)
+		p.More, p.Empty = withQuery(here, "cursor", v.list.Next), w.NoneSoFar
 	}
 	for _, a := range v.list.Items {
 		p.Rows = append(p.Rows, r.accountRow(a))
@@ -213,7 +213,7 @@ func (p *accountsPage) tabs(r reader, of accountsOf, counts map[store.AccountSta
 	}
 	p.Tabs = append(p.Tabs, tab{"all", r.words.Posts.All, here, group(all, r.thousands()), of.state == ""})
 	for _, state := range store.AccountStates() {
-		p.Tabs = append(p.Tabs, tab{string(state), upperFirst(r.words.AccountStates[state].Name), withQuery(here, "state", string(state)),
+		p.Tabs = append(p.Tabs, tab{string(state), w.Tabs[state], withQuery(here, "state", string(state)),
 			group(counts[state], r.thousands()), of.state == state})
 	}
 	p.Nobody = all == 0

@@ -100,3 +100,58 @@ func TestABroadcastToManyChats(t *testing.T) {
 		t.Logf("%s: %s", path, fastest.Round(10*time.Microsecond))
 	}
 }
+
+// A list of 10,000 accounts is added in one request, and their pages open as quickly as any other.
+func TestPagesOpenQuicklyWithManyAccounts(t *testing.T) {
+	h := start(t)
+	h.signIn()
+	h.api("POST", "/pause", "")
+	const many = 10_000
+	var text strings.Builder
+	for i := range many {
+		fmt.Fprintf(&text, "name_%d,a note,%s\\n", i, []string{"press", "city"}[i%2])
+	}
+	began := time.Now()
+	a := h.api("POST", "/accounts/import", `{"text":"`+text.String()+`"}`, "Idempotency-Key", "many")
+	t.Logf("POST of %d accounts: %s", many, time.Since(began).Round(time.Millisecond))
+	var report imported
+	if a.decode(t, &report); report.Added != many || len(report.Lines) != many {
+		t.Fatalf("%d %.300s", a.status, a.body)
+	}
+	h.update(func(tx *store.Tx) error {
+		for i := range 400 {
+			c := store.AccountCheck{Status: store.AccountCheckDone, Began: tx.Now().Add(-time.Duration(400-i) * time.Hour), Total: many, Checked: many, NotFound: many}
+			if err := tx.AccountChecks.Begin(&c); err != nil {
+				return err
+			}
+		}
+		for i := uint64(1); i <= many; i += 3 {
+			account, err := tx.Accounts.Get(i)
+			if err != nil {
+				return err
+			}
+			account.State, account.FoundAt, account.CheckedAt = store.AccountFound, tx.Now(), tx.Now()
+			if err := tx.Accounts.Put(&account); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	paths := []string{"/", "/accounts", "/accounts?state=pending", "/accounts?tag=press&state=found", "/accounts?site=instagram", "/accounts?site=x",
+		"/accounts?name=name_9999", "/accounts/5000", "/accounts/new", "/jobs"}
+	for _, path := range paths {
+		h.get(path)
+		fastest := time.Hour
+		for range 5 {
+			begin := time.Now()
+			if a := h.get(path); a.status != http.StatusOK {
+				t.Fatalf("%s: %d", path, a.status)
+			}
+			fastest = min(fastest, time.Since(begin))
+		}
+		t.Logf("%s: %s", path, fastest.Round(10*time.Microsecond))
+		if fastest > 200*time.Millisecond {
+			t.Errorf("%s takes %s", path, fastest)
+		}
+	}
+}
