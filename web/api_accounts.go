@@ -94,6 +94,7 @@ func (s *Server) accountsAPI(a *api) {
 	operation(a, http.MethodPatch, "/accounts/{id}", "Change what is said of an account", s.changeAccount)
 	operation(a, http.MethodDelete, "/accounts/{id}", "Forget an account and its history", s.removeAccount)
 	operation(a, http.MethodGet, "/accounts/{id}/results", "List what the checks of an account came to, the latest first", s.listResults)
+	s.sitesAPI(a)
 	s.autocheckAPI(a)
 }
 

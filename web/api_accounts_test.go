@@ -265,3 +265,48 @@ func TestWithoutAWorkerNoAccountsAreOffered(t *testing.T) {
 		}
 	}
 }
+
+func TestRulesForSitesAreImportedAndRemoved(t *testing.T) {
+	h := start(t)
+	rule := `{"Forum":{"url":"https://forum.example/u/{}","errorType":"status_code","username_claimed":"admin"}}`
+	a := h.api("POST", "/accounts/sites", `{"rules":`+rule+`}`)
+	if a.status != http.StatusOK || !strings.Contains(a.body, `"sites":["forum"]`) {
+		t.Fatalf("import: %d %s", a.status, a.body)
+	}
+	var sites list[watchedSite]
+	h.api("GET", "/accounts/sites", "").decode(t, &sites)
+	own := 0
+	for _, site := range sites.Items {
+		if site.Own {
+			own++
+		}
+	}
+	if own != 1 || len(sites.Items) < 7 {
+		t.Errorf("sites: %+v", sites.Items)
+	}
+	if made := h.addAccount(`{"site":"forum","username":"anna"}`); made.Link != "https://forum.example/u/anna" {
+		t.Errorf("made: %+v", made)
+	}
+	a = h.api("POST", "/accounts/sites", `{"rules":{"forum":{"url":"https://forum.example/"},"other":{"colour":"red"}}}`)
+	p := a.problem(t)
+	if a.status != http.StatusUnprocessableEntity || len(p.Errors) != 1 || p.Errors[0].Field != "rules" || !strings.Contains(p.Detail, "username_claimed") || !strings.Contains(p.Detail, "colour") {
+		t.Errorf("nonsense: %d %s", a.status, a.body)
+	}
+	if a := h.api("DELETE", "/accounts/sites/forum", ""); a.status != http.StatusNoContent {
+		t.Errorf("remove: %d %s", a.status, a.body)
+	}
+	if a := h.api("DELETE", "/accounts/sites/instagram", ""); a.status != http.StatusNotFound {
+		t.Errorf("remove a builtin: %d %s", a.status, a.body)
+	}
+	h.signIn()
+	if a := h.submit("/accounts/sites", "list", rule); a.header.Get("Location") != "/accounts/sites?done=sites-added" {
+		t.Errorf("on the page: %d %s", a.status, a.body)
+	}
+	h.get("/accounts/sites").has(t, "https://forum.example/u/…", "yours", "Instagram")
+	h.get("/accounts/new").has(t, `<option value="forum">forum`)
+	h.submit("/accounts/sites", "list", `{"a":{"colour":"red"},"b":{"url":"x"}}`).has(t, "a: colour is not known", "b: username_claimed is missing", "&#34;colour&#34;")
+	h.submit("/accounts/sites", "list", `nonsense`).has(t, "not a JSON object", "nonsense</textarea>")
+	if a := h.submit("/accounts/sites", "remove", "forum"); a.header.Get("Location") != "/accounts/sites?done=site-removed" {
+		t.Errorf("remove on the page: %d", a.status)
+	}
+}

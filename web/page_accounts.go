@@ -40,6 +40,7 @@ type checkNow struct {
 	Chip        *chip // of a check that is running
 	Bar         bar
 	Counts      []countOf
+	Ends        *moment // nil while nobody can know
 	Next        *moment // nil if none is planned
 	Why         string
 	Last        *pastCheck
@@ -268,6 +269,8 @@ func (r reader) checkNow(v accountsView) checkNow {
 		now.Counts = r.checkCounts(*c)
 		if now.Paused {
 			now.Chip = &chip{"job-paused", r.words.JobStates[store.JobPaused]}
+		} else if c.Checked > 0 && c.Total > c.Checked {
+			now.Ends = r.moment(r.now.Add(r.now.Sub(c.Began) / time.Duration(c.Checked) * time.Duration(c.Total-c.Checked)))
 		}
 	} else if status.Job.State == store.JobWaiting || status.Job.State == store.JobRunning {
 		if now.Next = r.moment(status.Job.Due); !status.Job.Due.After(r.now) {

@@ -40,7 +40,7 @@ func TestPictures(t *testing.T) {
 		"tasks": "/tasks", "task": "/tasks/1", "task-unreachable": "/tasks/2?show=unreachable", "task-done": "/tasks/3?show=failed", "send": "/tasks/new?from=3",
 		"chats": "/chats", "login-phone": "/logins/4/login", "login-qr": "/logins/4/login?way=qr", "login-session": "/logins/4/login?way=session",
 		"log-out": "/logins/3/log-out", "task-cancel": "/tasks/1/cancel",
-		"accounts": "/accounts", "accounts-vanished": "/accounts?state=not_found", "accounts-add": "/accounts/new", "account": "/accounts/5", "account-change": "/accounts/5/change", "account-remove": "/accounts/5/remove",
+		"accounts": "/accounts", "accounts-vanished": "/accounts?state=not_found", "accounts-add": "/accounts/new", "account": "/accounts/5", "account-change": "/accounts/5/change", "account-remove": "/accounts/5/remove", "sites": "/accounts/sites",
 		"password": "/password", "empty": "/posts?status=skipped", "missing": "/posts/999",
 	}
 	if only := os.Getenv("BELFRY_PICTURES_ONLY"); only != "" {
@@ -77,6 +77,14 @@ func TestPictures(t *testing.T) {
 		if eval[string](b, "document.documentElement.lang") != lang {
 			b.do(chromedp.Click(chromedp.CSS(`button[name="lang"]`)))
 			b.until(fmt.Sprintf("document.documentElement.lang === %q", lang))
+		}
+		for _, width := range []int64{1280, 390} {
+			b.viewport(width, 800, "light")
+			b.open("/accounts/new")
+			eval[bool](b, `document.getElementById("list").value = "anna_writes\nnot a name\n\"open", true`)
+			b.do(chromedp.Click(chromedp.ID("add-accounts")))
+			b.until(`!!document.querySelector(".report")`)
+			b.shoot(filepath.Join(dir, fmt.Sprintf("accounts-report-%s-%d.png", lang, width)))
 		}
 		for name, path := range pages {
 			for _, width := range []int64{1280, 390} {

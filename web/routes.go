@@ -19,7 +19,7 @@ const (
 
 // longForms are the routes that take long forms.
 func longForms() []string {
-	return []string{"/tasks/new", "/tasks/check", "/tasks/chats", "/accounts/new", "/logins/:id/login"}
+	return []string{"/tasks/new", "/tasks/check", "/tasks/chats", "/accounts/new", "/accounts/sites", "/logins/:id/login"}
 }
 
 // routes is what is served over TCP: the API for holders of a token, the page for its owner.
@@ -115,6 +115,8 @@ func (s *Server) accountRoutes(own *echo.Group) {
 	own.GET("/accounts/new", s.newAccountsForm)
 	own.POST("/accounts/new", s.addAccounts)
 	own.POST("/accounts/check", s.actOnCheck)
+	own.GET("/accounts/sites", s.showSites)
+	own.POST("/accounts/sites", s.addSites)
 	own.GET("/accounts/:id/change", s.editAccount)
 	own.POST("/accounts/:id/change", s.saveAccount)
 	own.GET("/accounts/:id/remove", s.askAccountRemoval)

@@ -40,6 +40,18 @@ func accountTranslations() []translation {
 		{"there is no bot that tells the admins: set ADMIN_NOTIFY_BOT_TOKEN and ADMIN_ID", "", "нет бота, который сообщает админам: задайте ADMIN_NOTIFY_BOT_TOKEN и ADMIN_ID"},
 		{"the site said first that it exists, and then that it does not", "", "сайт сначала сказал, что он есть, а потом — что его нет"},
 
+		// Of a file of rules. The fields' names are the file's own.
+		{"the file is not a JSON object of sites: %s", "", "это не объект JSON с сайтами: %s"},
+		{"the file is larger than 2 MB: import the sites that you need", "", "файл больше 2 МБ: возьмите только нужные сайты"},
+		{"the file describes %s sites: describe at least one, and at most 2000", "", "в файле сайтов: %s, а нужно от одного до 2000"},
+		{"%s: is described twice: upper and lower case are the same name", "", "%s: описан дважды; большие и малые буквы не различаются"},
+		{"%s: username_claimed is missing: name a profile that surely exists: without one, nobody can tell an absent profile from a site that refuses", "", "%s: нет username_claimed; назовите профиль, который точно существует: без него отсутствие не отличить от отказа"},
+		{"%s: url has no {}: write {} where the user name belongs, as in https://site.example/{}", "", "%s: в url нет {}; поставьте {} на место имени, как в https://site.example/{}"},
+		{"%s: url is not an http or https address: write it as https://site.example/{}", "", "%s: url — не адрес http или https; напишите как https://site.example/{}"},
+		{"%s: %s is not known: correct its name, or leave it out", "", "%s: поля %s нет; исправьте имя или уберите его"},
+		{"%s: %s is missing: %s", "", "%s: нет %s"},
+		{"%s: cannot be read: %s", "", "%s: не читается (%s)"},
+
 		// Of what a site answered.
 		{"the site leads away from the profile", "", "сайт уводит со страницы профиля"},
 		{"the site says that there is no such profile", "", "сайт говорит, что такого профиля нет"},

@@ -27,6 +27,7 @@ type words struct {
 	Send     sendWords
 	Chats    chatsWords
 	Accounts accountsWords
+	Sites    sitesWords
 	Jobs     jobsWords
 	Logins   loginsWords
 	LogIn    logInWords

@@ -107,6 +107,27 @@ func russianAccounts() accountsWords {
 	}
 }
 
+// sitesWords are those of the page about sites.
+type sitesWords struct {
+	Title, Lead, Own, Add, Rules, RulesHint, Fix, Link string
+}
+
+func englishSites() sitesWords {
+	return sitesWords{
+		Title: "Sites", Lead: "Where accounts can be watched. How each site is asked is a rule, and you can add others.", Own: "yours", Add: "Add sites",
+		Rules: "Rules", RulesHint: `JSON, as in Sherlock's data.json: {"forum": {"url": "https://forum.example/u/{}", "errorType": "status_code", "username_claimed": "admin"}}. A name that is there already is replaced.`,
+		Fix: "The rules were not taken:", Link: "Sites",
+	}
+}
+
+func russianSites() sitesWords {
+	return sitesWords{
+		Title: "Сайты", Lead: "Где можно отслеживать аккаунты. Как спрашивать сайт, говорит правило; можно добавить свои.", Own: "ваш", Add: "Добавить сайты",
+		Rules: "Правила", RulesHint: `JSON, как data.json у Sherlock: {"forum": {"url": "https://forum.example/u/{}", "errorType": "status_code", "username_claimed": "admin"}}. Правило с тем же именем заменяется.`,
+		Fix: "Правила не приняты:", Link: "Сайты",
+	}
+}
+
 func englishAccountStates() map[store.AccountState]statusWords {
 	return map[store.AccountState]statusWords{
 		store.AccountPending:  {"not found yet", "It has never been found, and is looked for in each check."},

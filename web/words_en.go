@@ -133,6 +133,7 @@ func englishWords() *words {
 			SlowMode:  func(d time.Duration) string { return "one message in " + lengthEN(d) },
 		},
 		Accounts: englishAccounts(),
+		Sites:    englishSites(),
 		Jobs: jobsWords{
 			Title: "Jobs", Lead: "Everything that waits for its time, in order.", Kind: "Kind", AllKinds: "All kinds", Show: "Show",
 			Next: "Next run", What: "Job", Last: "Last run", Actions: "Actions", Never: "never", Resume: "Resume", Pause: "Pause", RunNow: "Run now",
@@ -247,7 +248,7 @@ func englishWords() *words {
 			"chat-off": "The chat is switched off; broadcasts skip it.", "chat-on": "The chat is switched on.", "chats-read": "Belfry is reading the list of chats.",
 			"logged-in": "The account is logged in.", "logged-out": "The account is logged out.", "login-resumed": "The login may act again.", "session-used": "The session was taken; Belfry is connecting with it.",
 			"accounts-added": "The accounts are added; the next check looks at them.", "account-changed": "The account was changed.", "account-removed": "The account was removed.",
-			"check-begun": "The check begins now.", "check-set": "The setting is saved, and holds from now on.",
+			"check-begun": "The check begins now.", "check-set": "The setting is saved, and holds from now on.", "sites-added": "The rules were taken.", "site-removed": "The rule was removed.",
 		},
 		Fields: map[string]string{
 			"text": "The text", "target": "The channel or chat", "scheduled_time": "The time", "format": "The formatting",
@@ -256,7 +257,7 @@ func englishWords() *words {
 			"target_chat_ids": "The chats", "min_seconds_between_chats": "The shortest pause", "max_seconds_between_chats": "The longest pause", "max_attempts": "The number of attempts",
 			"start_at": "The time", "quiet_from": "The beginning of the quiet hours", "quiet_to": "The end of the quiet hours", "daily_cap": "The number of messages in a day",
 			"content_id": "The content", "phone": "The phone number", "code": "The code", "session": "The session",
-			"list": "The list", "site": "The site", "username": "The name", "note": "The note", "tag": "The tag", "owner_chat": "The chat", "interval": "The time between two checks",
+			"list": "The list", "site": "The site", "username": "The name", "note": "The note", "tag": "The tag", "owner_chat": "The chat", "interval": "The time between two checks", "rules": "The rules",
 		},
 	}
 }

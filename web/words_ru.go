@@ -147,6 +147,7 @@ func russianWords() *words {
 			SlowMode:  func(d time.Duration) string { return "одно сообщение в " + lengthRU(d) },
 		},
 		Accounts: russianAccounts(),
+		Sites:    russianSites(),
 		Jobs: jobsWords{
 			Title: "Задачи", Lead: "Всё, что ждёт своего времени, по порядку.", Kind: "Вид", AllKinds: "Все виды", Show: "Показать",
 			Next: "Следующий запуск", What: "Задача", Last: "Последний запуск", Actions: "Действия", Never: "ещё не было", Resume: "Продолжить", Pause: "Пауза", RunNow: "Запустить сейчас",
@@ -267,7 +268,7 @@ func russianWords() *words {
 			"chat-off": "Чат выключен; рассылки его пропускают.", "chat-on": "Чат включён.", "chats-read": "Belfry читает список чатов.",
 			"logged-in": "Вход в аккаунт выполнен.", "logged-out": "Выход из аккаунта выполнен.", "login-resumed": "Вход снова действует.", "session-used": "Сессия принята; Belfry подключается с ней.",
 			"accounts-added": "Аккаунты добавлены; ближайшая проверка их проверит.", "account-changed": "Аккаунт изменён.", "account-removed": "Аккаунт удалён.",
-			"check-begun": "Проверка сейчас начнётся.", "check-set": "Настройка сохранена и действует с этого момента.",
+			"check-begun": "Проверка сейчас начнётся.", "check-set": "Настройка сохранена и действует с этого момента.", "sites-added": "Правила приняты.", "site-removed": "Правило удалено.",
 		},
 		Fields: map[string]string{
 			"text": "Текст", "target": "Канал или чат", "scheduled_time": "Время", "format": "Разметка",
@@ -276,7 +277,7 @@ func russianWords() *words {
 			"target_chat_ids": "Чаты", "min_seconds_between_chats": "Пауза не меньше", "max_seconds_between_chats": "Пауза не больше", "max_attempts": "Попытки",
 			"start_at": "Время", "quiet_from": "Начало тихих часов", "quiet_to": "Конец тихих часов", "daily_cap": "Сообщений в день",
 			"content_id": "Контент", "phone": "Номер телефона", "code": "Код", "session": "Сессия",
-			"list": "Список", "site": "Сайт", "username": "Имя", "note": "Заметка", "tag": "Метка", "owner_chat": "Чат", "interval": "Время между проверками",
+			"list": "Список", "site": "Сайт", "username": "Имя", "note": "Заметка", "tag": "Метка", "owner_chat": "Чат", "interval": "Время между проверками", "rules": "Правила",
 		},
 	}
 }

@@ -1,0 +1,86 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+
+	"belfry/store"
+)
+
+// watchedSite is a site on which accounts can be watched.
+type watchedSite struct {
+	Site    string `json:"site" doc:"What an account's site is called" example:"instagram"`
+	Profile string `json:"profile" doc:"The address of a profile; {} is the user name" example:"https://www.instagram.com/{}/"`
+	Own     bool   `json:"own" doc:"Its rule was imported"`
+	Via     string `json:"via,omitempty" doc:"identity for a site that is asked through a login"`
+}
+
+// readSites returns the sites by their names.
+func (s *Server) readSites(tx *store.Tx) ([]watchedSite, error) {
+	rules, err := s.watch.Rules(tx)
+	if err != nil {
+		return nil, err
+	}
+	own, err := s.watch.OwnSites(tx)
+	if err != nil {
+		return nil, err
+	}
+	sites := make([]watchedSite, 0, len(rules))
+	for _, site := range rules.Sites() {
+		sites = append(sites, watchedSite{Site: site, Profile: rules[site].URL, Own: slices.Contains(own, site), Via: rules[site].Via})
+	}
+	return sites, nil
+}
+
+// sitesAPI registers the operations on the rules by which sites are asked.
+func (s *Server) sitesAPI(a *api) {
+	operation(a, http.MethodGet, "/accounts/sites", "List the sites on which accounts can be watched", s.listSites)
+	operation(a, http.MethodPost, "/accounts/sites", "Import rules for sites, in the form of Sherlock's data.json", s.importSites, longBodies)
+	operation(a, http.MethodDelete, "/accounts/sites/{site}", "Forget an imported rule; one that comes with Belfry is used again", s.removeSite)
+}
+
+func (s *Server) listSites(context.Context, *struct{}) (*reply[list[watchedSite]], error) {
+	out := list[watchedSite]{}
+	err := s.db.View(func(tx *store.Tx) (err error) {
+		out.Items, err = s.readSites(tx)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer(out), nil
+}
+
+type siteImport struct {
+	Body struct {
+		Rules json.RawMessage `json:"rules" doc:"An object with a rule for each site by its name" example:"{\"forum\":{\"url\":\"https://forum.example/u/{}\",\"errorType\":\"status_code\",\"username_claimed\":\"admin\"}}"`
+	}
+}
+
+// importedSites names the sites whose rules were taken.
+type importedSites struct {
+	Sites []string `json:"sites"`
+}
+
+func (s *Server) importSites(_ context.Context, in *siteImport) (*reply[importedSites], error) {
+	var out importedSites
+	err := s.db.Update(func(tx *store.Tx) (err error) {
+		out.Sites, err = s.watch.ImportRules(tx, in.Body.Rules)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer(out), nil
+}
+
+type namedSite struct {
+	Site string `path:"site" doc:"The site's name" example:"forum"`
+}
+
+func (s *Server) removeSite(_ context.Context, in *namedSite) (*struct{}, error) {
+	return nil, s.db.Update(func(tx *store.Tx) error { return s.watch.RemoveRules(tx, strings.TrimSpace(in.Site)) })
+}
