@@ -17,6 +17,13 @@ const (
 	leastBar = 3
 )
 
+// chart is the last checks as a picture.
+type chart struct {
+	Picture  template.HTML
+	From, To *moment
+	Keys     []countOf // the name of each colour, and its class
+}
+
 // chart draws the checks, given the latest first, as bars from the earliest to the latest. It is nil
 // if there are none. Colours are the style sheet's.
 func (r reader) chart(checks []store.AccountCheck) *chart {
