@@ -97,10 +97,19 @@ func (c *Client) Probe(ctx context.Context, rule Rule, username string) (Result,
 		return rule.judge(a), nil
 	case ctx.Err() != nil: // nobody waits for it any more
 		return Result{}, fmt.Errorf("ask %s about %s: %w", rule.Site, username, ctx.Err())
-	case call.Err() != nil:
+	case call.Err() != nil || timedOut(err):
 		return Result{Outcome: Refused, Status: a.status, Detail: fmt.Sprintf("no answer within %v", c.settings.Timeout)}, nil
 	}
 	return Result{Outcome: Refused, Status: a.status, Detail: "no answer: " + brief(plain(err).Error())}, nil
+}
+
+// timedOut reports whether a part of the way had a time limit of its own that ran out first.
+func timedOut(err error) bool {
+	limited, ok := errors.AsType[interface {
+		error
+		Timeout() bool
+	}](err)
+	return ok && limited.Timeout()
 }
 
 func (c *Client) request(ctx context.Context, rule Rule, username string) (*http.Request, error) {
