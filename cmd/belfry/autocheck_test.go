@@ -69,7 +69,7 @@ func TestTheDocumentedCheckOfFortyAccounts(t *testing.T) {
 	p.kill() // in the middle
 	p = m.launch()
 	select {
-	case url = <-p.url:
+	case <-p.url:
 	case err := <-p.done:
 		t.Fatalf("the service ended: %v\n%s", err, p.log)
 	}

@@ -10,8 +10,10 @@ import (
 	"path/filepath"
 	"time"
 
+	"belfry/platform/profile/profiletest"
 	"belfry/platform/telegram/telegramtest"
 	"belfry/store"
+	"belfry/worker/accounts"
 	"belfry/worker/identities"
 	"belfry/worker/posts"
 	"belfry/worker/tasks"
@@ -40,6 +42,9 @@ func (c *demoCommand) Run(ctx context.Context, o output) (err error) {
 	tg.AddBot(demoToken, "belfry_demo_bot")
 	channel := tg.AddChannel(telegramtest.Channel{Title: "Belfry demo", Username: demoChannel}, "belfry_demo_bot")
 	account, groups := demoAccount(tg)
+	sites := profiletest.NewServer()
+	defer sites.Close()
+	sites.Set(profiletest.Exists, "evening.news")
 
 	s := settings{
 		fileSetting: fileSetting{DB: filepath.Join(dir, "belfry.db")},
@@ -47,7 +52,8 @@ func (c *demoCommand) Run(ctx context.Context, o output) (err error) {
 		AdminPassword: rand.Text(), // nobody needs it: the link signs in
 		TelegramAPIID: telegramtest.AppID, TelegramAPIHash: telegramtest.AppHash,
 		TelegramBotToken: demoToken, TelegramChat: "@" + demoChannel,
-		TelegramDC: tg.DC(), TelegramKey: tg.PublicKeyPEM(),
+		InstagramWeb: sites.URL,
+		TelegramDC:   tg.DC(), TelegramKey: tg.PublicKeyPEM(),
 		MinPause: 3, MaxPause: 8, TaskAttempts: 3, CheckMinPause: 3 * time.Second, CheckMaxPause: 5 * time.Second,
 		PostAttempts: 3, PostBackoff: 10 * time.Second, PostDeadline: 10 * time.Second,
 		LogLevel: "warn", LogFormat: "auto",
@@ -63,14 +69,17 @@ func (c *demoCommand) Run(ctx context.Context, o output) (err error) {
 		if err := demoBroadcast(ctx, svc, tg.Session(account), groups); err != nil {
 			return fmt.Errorf("make the demo's broadcast: %w", err)
 		}
+		if err := demoWatch(svc); err != nil {
+			return fmt.Errorf("watch the demo's accounts: %w", err)
+		}
 		_, err = fmt.Fprintf(o.out, `Belfry demo: a Telegram of its own, nothing leaves this machine, nothing is kept.
 
   page   %s
   open   %s
          (signed in already; the link works once)
 
-Posts are due within the next minute, and a user account sends a broadcast to some groups. What arrives
-is printed here. Ctrl-C ends the demo.
+Posts are due within the next minute, a user account sends a broadcast to some groups, and some profiles
+of an Instagram of its own are looked for. What arrives is printed here. Ctrl-C ends the demo.
 
 `, svc.url, link)
 		return err
@@ -160,6 +169,14 @@ func demoBroadcast(ctx context.Context, svc *service, session []byte, groups []t
 	}
 	return svc.db.Update(func(tx *store.Tx) error {
 		_, err := svc.tasks.Create(tx, draft)
+		return err
+	})
+}
+
+// demoWatch has some profiles looked for. Two of them exist.
+func demoWatch(svc *service) error {
+	return svc.db.Update(func(tx *store.Tx) error {
+		_, err := svc.accounts.AddList(tx, "natgeo\nevening.news\nmorning.news\nanna.writes\nold.town.cafe\n", accounts.Request{Tag: "demo"})
 		return err
 	})
 }
