@@ -243,33 +243,3 @@ func (t AccountResults) Forget(accountID uint64) error {
 	}
 	return nil
 }
-
-// trim forgets rows that are too old or too many, a few at a time, after a row was added.
-func trim[T any](t Table[T], added, most uint64, old func(*T) bool) error {
-	if added%trimEvery != 0 {
-		return nil
-	}
-	var gone []uint64
-	for row, err := range t.All() {
-		if len(gone) == trimStep {
-			break
-		}
-		if isCorrupt(err) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		id := *t.def.id(&row)
-		if id+most > added && !old(&row) {
-			break
-		}
-		gone = append(gone, id)
-	}
-	for _, id := range gone {
-		if err := t.Delete(id); err != nil {
-			return err
-		}
-	}
-	return nil
-}

@@ -33,13 +33,10 @@ const (
 // Runs is the history of the jobs.
 type Runs struct{ Table[Run] }
 
-// The history keeps this much. Trimming is part of each so many writes, a few rows at a time, so it
-// needs no job of its own and never takes long.
+// The history keeps this much.
 const (
 	maxRuns   = 100_000
 	maxRunAge = 90 * 24 * time.Hour
-	trimEvery = 16
-	trimStep  = 4 * trimEvery
 )
 
 func runTable() def[Run] {
@@ -57,31 +54,7 @@ func (t Runs) Add(r *Run) error {
 	if err := t.Put(r); err != nil {
 		return err
 	}
-	if r.ID%trimEvery != 0 {
-		return nil
-	}
-	var old []uint64
-	for past, err := range t.All() {
-		if len(old) == trimStep {
-			break
-		}
-		if isCorrupt(err) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if past.ID+maxRuns > r.ID && t.tx.Now().Sub(past.Ended) < maxRunAge {
-			break
-		}
-		old = append(old, past.ID)
-	}
-	for _, id := range old {
-		if err := t.Delete(id); err != nil {
-			return err
-		}
-	}
-	return nil
+	return trim(t.Table, r.ID, maxRuns, func(past *Run) bool { return t.tx.Now().Sub(past.Ended) >= maxRunAge })
 }
 
 // Of returns the runs of a job, the latest first.

@@ -1,10 +1,7 @@
 package accounts
 
 import (
-	"cmp"
 	"context"
-	"crypto/rand"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -81,7 +78,7 @@ func (w *Worker) tell(tx *store.Tx, kind, chat string, data store.NoticeData) er
 		if slices.Contains(chats[:i], chat) {
 			continue
 		}
-		n := store.Notice{Kind: kind, Chat: chat, Key: newKey(), Data: data, CreatedAt: tx.Now()}
+		n := store.Notice{Kind: kind, Chat: chat, Key: platform.NewKey(), Data: data, CreatedAt: tx.Now()}
 		if err := tx.Notices.Add(&n); err != nil {
 			return fmt.Errorf("tell %s: %w", chat, err)
 		}
@@ -91,12 +88,6 @@ func (w *Worker) tell(tx *store.Tx, kind, chat string, data store.NoticeData) er
 		}
 	}
 	return nil
-}
-
-func newKey() int64 {
-	var b [8]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return cmp.Or(int64(binary.BigEndian.Uint64(b[:])), 1)
 }
 
 // sender sends notices. Those to one chat are sent in the order in which they were written: the job
