@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"context"
+	"errors"
 
 	"belfry/platform"
 	"belfry/scheduler"
@@ -43,13 +44,16 @@ func list(tx *store.Tx, identityID uint64, chats []platform.Chat) error {
 }
 
 // Seen counts messages of others that have come into an account's chats, since something was last
-// sent there. Chats that are not known are not counted.
+// sent there. Chats that are not known, or are damaged, are not counted.
 func (w *Worker) Seen(identityID uint64, counts map[platform.ChatRef]int) error {
 	return w.db.Update(func(tx *store.Tx) error {
 		for ref, n := range counts {
 			chat, err := tx.Chats.ByPeer(identityID, store.PeerType(ref.Type), ref.ID)
+			if _, damaged := errors.AsType[*store.CorruptError](err); damaged || errors.Is(err, store.ErrNotFound) {
+				continue
+			}
 			if err != nil {
-				continue // not known, or damaged
+				return err
 			}
 			chat.Seen += n
 			if err := tx.Chats.Put(&chat); err != nil {

@@ -65,6 +65,15 @@ func (w checker) step(ctx context.Context, job store.Job) (scheduler.Outcome, er
 	return out, nil
 }
 
+// End is called when the scheduler gives a dry run up: it can be asked for again.
+func (w checker) End(tx *store.Tx, job store.Job, why store.Reason) error {
+	return changeTask(job.Subject, func(t *store.Task) {
+		if t.Check == store.CheckRunning {
+			t.Check, t.LastError = "", why
+		}
+	})(tx)
+}
+
 // beginCheck returns the deliveries that come next. If there are none, the dry run is done.
 func (w checker) beginCheck(job store.Job) (task store.Task, page []store.Delivery, out scheduler.Outcome, err error) {
 	err = w.db.View(func(tx *store.Tx) error {

@@ -460,6 +460,21 @@ func TestADryRunSendsNothingAndSaysWhoCannotBeReached(t *testing.T) {
 	})
 }
 
+func TestADryRunThatCannotGoOnSaysSo(t *testing.T) {
+	inBubble(t, Config{}, func(b *bench) {
+		task := b.create(Request{Targets: names(3), Hold: true})
+		b.update(func(tx *store.Tx) error { return tx.Identities.Delete(b.account) })
+		b.update(func(tx *store.Tx) error { // as it was when the account was still there
+			task.Check = store.CheckRunning
+			return errors.Join(tx.Tasks.Put(&task), putCheck(tx, task, store.Identity{Platform: "telegram", Name: "main"}))
+		})
+		b.pass(time.Hour)
+		if task = b.task(task.ID); task.Check != "" || task.LastError.Code != store.ReasonGaveUp || task.LastError.Detail == "" {
+			t.Errorf("%+v", task)
+		}
+	})
+}
+
 func TestTheEstimateIsNotFarOff(t *testing.T) {
 	inBubble(t, Config{}, func(b *bench) {
 		task := b.create(Request{Targets: names(60)})
