@@ -2,105 +2,194 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
-	"strconv"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"text/tabwriter"
 	"time"
-
-	"belfry/platform"
-	"belfry/platform/profile"
-	"belfry/platform/telegram"
-	"belfry/store"
-	"belfry/worker/accounts"
-	"belfry/worker/identities"
 )
 
-// configureBots makes the bots of the settings identities, and returns the one that tells the
-// admins; its ID is 0 if nobody is told.
-func (svc *service) configureBots(s *settings) (notify store.Identity, err error) {
-	err = svc.db.Update(func(tx *store.Tx) error {
-		notify = store.Identity{}
-		if s.TelegramBotToken != "" {
-			if notify, err = identities.Configure(tx, identities.Main, s.TelegramBotToken, s.TelegramChat); err != nil {
-				return fmt.Errorf("TELEGRAM_BOT_TOKEN: %w", err)
-			}
-		}
-		if s.AdminBotToken == "" || s.AdminBotToken == s.TelegramBotToken {
-			return nil
-		}
-		if notify, err = identities.Configure(tx, identities.Notify, s.AdminBotToken, ""); err != nil {
-			return fmt.Errorf("ADMIN_NOTIFY_BOT_TOKEN: %w", err)
-		}
-		return nil
-	})
-	return notify, err
+type accountsCommand struct {
+	List   accountsList   `cmd:"" default:"withargs" help:"List the accounts that are watched."`
+	Add    accountsAdd    `cmd:"" help:"Have accounts watched."`
+	Import accountsImport `cmd:"" help:"Have the accounts of a list or CSV file watched."`
+	Remove accountsRemove `cmd:"" help:"Forget an account and its history."`
+	Check  accountsCheck  `cmd:"" help:"Say how the check stands, change its interval, or check now."`
 }
 
-// watchAccounts sets up the worker that looks whether accounts exist.
-func (svc *service) watchAccounts(s *settings, zone *time.Location, notify store.Identity) error {
-	asked := profile.Settings{Proxy: s.Proxy}
-	if s.InstagramWeb != "" {
-		asked.Base = map[string]string{"instagram": s.InstagramWeb}
+type accountsList struct {
+	fileSetting
+	State string `help:"Only those that are pending, found or not_found."`
+	Tag   string `help:"Only those with this tag."`
+	Limit int    `default:"50" help:"How many at most."`
+	JSON  bool   `name:"json" help:"Print JSON."`
+}
+
+// Run lists the accounts.
+func (c *accountsList) Run(ctx context.Context, o output) error {
+	query := url.Values{"limit": {fmt.Sprint(c.Limit)}}
+	for name, value := range map[string]string{"state": c.State, "tag": c.Tag} {
+		if value != "" {
+			query.Set(name, value)
+		}
 	}
-	client, err := profile.NewClient(asked)
+	var listed struct {
+		Items []struct {
+			ID                          uint64 `json:"id"`
+			Site, Username, State, Note string
+			CheckedAt                   time.Time `json:"checked_at"`
+			Outcome                     string    `json:"last_outcome"`
+			Detail                      string    `json:"last_detail"`
+		}
+	}
+	err := ask(ctx, c.fileSetting, o, c.JSON, http.MethodGet, "/accounts?"+query.Encode(), nil, &listed)
+	if err != nil || c.JSON {
+		return err
+	}
+	table := tabwriter.NewWriter(o.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "ID\tSITE\tNAME\tSTATE\tCHECKED (UTC)\tLAST\tNOTE")
+	for _, a := range listed.Items {
+		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", a.ID, a.Site, a.Username, a.State, moment(a.CheckedAt), a.Outcome, a.Note)
+	}
+	return table.Flush()
+}
+
+// watched is what is said of accounts that are added.
+type watched struct {
+	fileSetting
+	Site string `help:"Their site; instagram if it is left out."`
+	Note string `help:"What people want to know of them."`
+	Tag  string `help:"A word that lists can be narrowed by."`
+	Keep bool   `help:"Go on looking at them when they have been found."`
+}
+
+// add adds a list and says what became of each line that was not added.
+func (w *watched) add(ctx context.Context, o output, text string) error {
+	request := map[string]any{"text": text, "keep_watching": w.Keep}
+	for name, value := range map[string]string{"site": w.Site, "note": w.Note, "tag": w.Tag} {
+		if value != "" {
+			request[name] = value
+		}
+	}
+	var report struct {
+		Added, Duplicates, Nonsense int
+		Lines                       []struct {
+			Line                  int
+			Text, Result, Problem string
+		}
+	}
+	if err := ask(ctx, w.fileSetting, o, false, http.MethodPost, "/accounts/import", request, &report); err != nil {
+		return err
+	}
+	for _, line := range report.Lines {
+		if line.Result != "added" {
+			fmt.Fprintf(o.out, "line %d: %s: %s %s\n", line.Line, line.Text, line.Result, line.Problem)
+		}
+	}
+	_, err := fmt.Fprintf(o.out, "%d added, %d were there, %d are no names\n", report.Added, report.Duplicates, report.Nonsense)
+	return err
+}
+
+type accountsAdd struct {
+	watched
+	Names []string `arg:"" help:"Their names, with or without @, or the addresses of their profiles."`
+}
+
+// Run adds accounts.
+func (c *accountsAdd) Run(ctx context.Context, o output) error {
+	text := ""
+	for _, name := range c.Names {
+		text += name + "\n"
+	}
+	return c.add(ctx, o, text)
+}
+
+type accountsImport struct {
+	watched
+	File string `arg:"" help:"A list, one name in a line, or CSV with a first line that names its columns; - is standard input."`
+}
+
+// Run adds the accounts of a file.
+func (c *accountsImport) Run(ctx context.Context, o output) error {
+	var data []byte
+	var err error
+	if c.File == "-" {
+		data, err = io.ReadAll(os.Stdin)
+	} else {
+		data, err = os.ReadFile(c.File)
+	}
 	if err != nil {
-		return fmt.Errorf("BELFRY_PROXY or BELFRY_INSTAGRAM_WEB_URL: %w", err)
+		return fmt.Errorf("read the list: %w", err)
 	}
-	var notifier accounts.Notifier
-	if notify.ID != 0 && len(s.Admins) > 0 {
-		notifier = admins{svc.telegram.Publisher(notify.ID), s.Admins}
-	}
-	svc.accounts = accounts.New(svc.db, client, notifier, accounts.Config{
-		MinPause: s.CheckMinPause, MaxPause: s.CheckMaxPause,
-		Identity: nameProber{svc}, Lang: s.Lang, Zone: zone, Log: svc.log.With().Str("part", "accounts").Logger(),
-	})
-	return nil
+	return c.add(ctx, o, string(data))
 }
 
-// admins are told by a bot.
-type admins struct {
-	platform.Publisher
-	ids []int64
+type accountsRemove struct {
+	fileSetting
+	ID uint64 `arg:"" help:"Its id, as the list shows it."`
 }
 
-// Admins returns the chats of those who are told.
-func (a admins) Admins() []string {
-	chats := make([]string, len(a.ids))
-	for i, id := range a.ids {
-		chats[i] = strconv.FormatInt(id, 10)
-	}
-	return chats
-}
-
-// nameProber asks Telegram whether a user name is taken, as one of the logins that can act.
-type nameProber struct{ svc *service }
-
-// Probe looks a name up.
-func (p nameProber) Probe(ctx context.Context, _ profile.Rule, username string) (profile.Result, error) {
-	ids, err := p.svc.identities()
+// Run forgets an account.
+func (c *accountsRemove) Run(ctx context.Context) (err error) {
+	l, err := connect(ctx, c.fileSetting)
 	if err != nil {
-		return profile.Result{}, err
+		return err
 	}
-	for id, identity := range ids {
-		if identity.State != store.IdentityReady || p.svc.telegram.Status(id).State != telegram.StateConnected {
-			continue
-		}
-		return p.probe(ctx, id, username)
-	}
-	return profile.Result{Outcome: profile.Refused, Detail: "no login is connected to Telegram"}, nil
+	defer func() { err = errors.Join(err, l.close()) }()
+	return l.call(ctx, http.MethodDelete, fmt.Sprintf("/accounts/%d", c.ID), nil, nil)
 }
 
-func (p nameProber) probe(ctx context.Context, id uint64, username string) (profile.Result, error) {
-	err := p.svc.telegram.Lookup(ctx, id, username)
-	if err == nil {
-		return profile.Result{Outcome: profile.Found}, nil
+// checkShown is how the check stands, as the API shows it.
+type checkShown struct {
+	Interval  string    `json:"interval"`
+	NextCheck time.Time `json:"next_check"`
+	Waiting   struct{ Text string }
+	Counts    struct {
+		Pending  int `json:"pending"`
+		Found    int `json:"found"`
+		NotFound int `json:"not_found"`
+	} `json:"counts"`
+	Running *struct{ Checked, Total int }
+}
+
+type accountsCheck struct {
+	fileSetting
+	Now      bool   `help:"Check now."`
+	Interval string `help:"The time between two checks, such as 5m; it holds at once."`
+	JSON     bool   `name:"json" help:"Print JSON."`
+}
+
+// Run says how the check stands, after what was asked for was done.
+func (c *accountsCheck) Run(ctx context.Context, o output) error {
+	var nothing json.RawMessage
+	if c.Interval != "" {
+		change := map[string]any{"interval": c.Interval}
+		if err := ask(ctx, c.fileSetting, o, false, http.MethodPatch, "/autocheck", change, &nothing); err != nil {
+			return err
+		}
 	}
-	e := platform.AsError(err)
-	switch {
-	case e.Code == "USERNAME_NOT_OCCUPIED":
-		return profile.Result{Outcome: profile.Absent, Detail: e.Error()}, nil
-	case e.Kind == platform.Refused:
-		e.Field = "username"
-		return profile.Result{}, e
+	if c.Now {
+		if err := ask(ctx, c.fileSetting, o, false, http.MethodPost, "/autocheck/run", nil, &nothing); err != nil {
+			return err
+		}
 	}
-	return profile.Result{Outcome: profile.Refused, Detail: e.Error(), RetryAfter: e.Wait}, nil
+	var s checkShown
+	err := ask(ctx, c.fileSetting, o, c.JSON, http.MethodGet, "/autocheck", nil, &s)
+	if err != nil || c.JSON {
+		return err
+	}
+	if s.Running != nil {
+		fmt.Fprintf(o.out, "checking now: %d of %d accounts are done\n", s.Running.Checked, s.Running.Total)
+	} else if !s.NextCheck.IsZero() {
+		fmt.Fprintf(o.out, "the next check is at %s (UTC)\n", moment(s.NextCheck))
+	}
+	if s.Waiting.Text != "" {
+		fmt.Fprintln(o.out, s.Waiting.Text)
+	}
+	_, err = fmt.Fprintf(o.out, "every %s; %d found, %d not found yet, %d vanished\n", s.Interval, s.Counts.Found, s.Counts.Pending, s.Counts.NotFound)
+	return err
 }

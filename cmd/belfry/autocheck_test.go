@@ -127,3 +127,54 @@ func TestTheDocumentedCheckOfFortyAccounts(t *testing.T) {
 		t.Errorf("import: %+v", report)
 	}
 }
+
+func TestTelegramNamesAreAskedThroughALogin(t *testing.T) {
+	m := newMachine(t)
+	for i, name := range []string{"telegram", "durov", "somebody_real"} {
+		m.tg.AddUser(telegramtest.User{Phone: fmt.Sprintf("+799900077%02d", i), Username: name, FirstName: name})
+	}
+	token, _ := m.bot("asking_bot")
+	m.env = append(m.env, "TELEGRAM_BOT_TOKEN="+token, "BELFRY_CHECK_MIN_PAUSE=20ms", "BELFRY_CHECK_MAX_PAUSE=40ms")
+	p, url := m.start()
+	m.waitForLogin(url)
+	if out, err := m.output("accounts", "add", "--site", "telegram", "somebody_real", "nobody_has_it"); err != nil {
+		t.Fatalf("%s: %v", out, err)
+	}
+	type account struct {
+		Username string
+		State    string
+		Outcome  string `json:"last_outcome"`
+	}
+	var all struct{ Items []account }
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for limit := time.Now().Add(time.Minute); ; <-tick.C {
+		if err := api(context.Background(), "GET", url+"/api/v1/accounts", nil, &all); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(all.Items, func(a account) bool { return a.Outcome == "" }) {
+			break
+		}
+		if time.Now().After(limit) {
+			t.Fatalf("not checked: %+v\n%s", all, p.log)
+		}
+	}
+	p.stop()
+	for _, a := range all.Items {
+		if want := map[string]account{
+			"somebody_real": {"somebody_real", "found", "found"}, "nobody_has_it": {"nobody_has_it", "pending", "not_found"},
+		}[a.Username]; a != want {
+			t.Errorf("%+v, want %+v", a, want)
+		}
+	}
+}
+
+func TestAdminsWithoutABotAreNoSecret(t *testing.T) {
+	m := newMachine(t)
+	m.env = append(m.env, "ADMIN_ID=1234567")
+	p, _ := m.start()
+	p.stop()
+	if !strings.Contains(p.log.String(), "set ADMIN_NOTIFY_BOT_TOKEN") {
+		t.Errorf("nobody is told anything, and the log does not say so:\n%s", p.log)
+	}
+}

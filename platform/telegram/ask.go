@@ -178,15 +178,19 @@ func (c *connection) isUser() bool {
 	return c.self != nil && !c.self.Bot
 }
 
-// Lookup asks Telegram whether anybody has a user name, whatever is remembered of it. The error's Code
-// is USERNAME_NOT_OCCUPIED if nobody has.
-func (n *Network) Lookup(ctx context.Context, identityID uint64, name string) error {
+// Taken asks Telegram whether anybody has a user name, whatever is remembered of it. Its error is a
+// [*platform.Error]: Refused for what cannot be a name.
+func (n *Network) Taken(ctx context.Context, identityID uint64, name string) (bool, error) {
 	api, c, err := n.api(ctx, identityID)
 	if err != nil {
-		return err
+		return false, err
 	}
-	if _, err = api.ContactsResolveUsername(ctx, &tg.ContactsResolveUsernameRequest{Username: name}); err != nil {
-		return c.sorted(api, fmt.Errorf("look up @%s: %w", name, err), false)
+	if _, err = api.ContactsResolveUsername(ctx, &tg.ContactsResolveUsernameRequest{Username: name}); err == nil {
+		return true, nil
 	}
-	return nil
+	e := c.sorted(api, fmt.Errorf("look up @%s: %w", name, err), false)
+	if e.Code == "USERNAME_NOT_OCCUPIED" {
+		return false, nil
+	}
+	return false, e
 }

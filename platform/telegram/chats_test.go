@@ -56,13 +56,16 @@ func TestAUserNameIsLookedUpEachTime(t *testing.T) {
 	r := newRoom(t)
 	r.mustPublish(platform.Post{Key: 1, Text: "the channel is known now"})
 	before := r.srv.Calls(resolveID)
-	if err := r.network.Lookup(r.ctx, r.id, "bells_daily"); err != nil {
-		t.Error(err)
+	if taken, err := r.network.Taken(r.ctx, r.id, "bells_daily"); !taken || err != nil {
+		t.Errorf("the channel's name: %v, %v", taken, err)
 	}
-	if e := platform.AsError(r.network.Lookup(r.ctx, r.id, "nobody_is_here")); e == nil || e.Code != "USERNAME_NOT_OCCUPIED" {
-		t.Errorf("a name that nobody has: %v", e)
+	if taken, err := r.network.Taken(r.ctx, r.id, "nobody_is_here"); taken || err != nil {
+		t.Errorf("a name that nobody has: %v, %v", taken, err)
 	}
-	r.calls(resolveID, before+2)
+	if _, err := r.network.Taken(r.ctx, r.id, "1"); platform.AsError(err).Kind != platform.Refused {
+		t.Errorf("what is no name: %v", err)
+	}
+	r.calls(resolveID, before+3)
 }
 
 func TestAllChatsAreListed(t *testing.T) {

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"belfry/platform"
+	"belfry/platform/profile"
+	"belfry/platform/telegram"
+	"belfry/store"
+	"belfry/worker/accounts"
+	"belfry/worker/identities"
+)
+
+// configureBots makes the bots of the settings identities, and returns the one that tells the
+// admins: the one that is for it, or the one that posts. Its ID is 0 if there is none.
+func (svc *service) configureBots(s *settings) (notify store.Identity, err error) {
+	err = svc.db.Update(func(tx *store.Tx) error {
+		if s.TelegramBotToken != "" {
+			if _, err := identities.Configure(tx, identities.Main, s.TelegramBotToken, s.TelegramChat); err != nil {
+				return fmt.Errorf("TELEGRAM_BOT_TOKEN: %w", err)
+			}
+		}
+		if s.AdminBotToken != "" && s.AdminBotToken != s.TelegramBotToken {
+			if notify, err = identities.Configure(tx, identities.Notify, s.AdminBotToken, ""); err != nil {
+				return fmt.Errorf("ADMIN_NOTIFY_BOT_TOKEN: %w", err)
+			}
+			return nil
+		}
+		notify, err = tx.Identities.ByName(telegram.Platform, identities.Main)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		return err
+	})
+	return notify, err
+}
+
+// watchAccounts sets up the worker that looks whether accounts exist.
+func (svc *service) watchAccounts(s *settings, zone *time.Location, notify store.Identity) error {
+	asked := profile.Settings{Proxy: s.Proxy}
+	if s.InstagramWeb != "" {
+		asked.Base = map[string]string{"instagram": s.InstagramWeb}
+	}
+	client, err := profile.NewClient(asked)
+	if err != nil {
+		return fmt.Errorf("BELFRY_PROXY or BELFRY_INSTAGRAM_WEB_URL: %w", err)
+	}
+	var notifier accounts.Notifier
+	switch {
+	case len(s.Admins) == 0:
+	case notify.ID == 0:
+		svc.log.Warn().Msg("ADMIN_ID is set, and nobody is told anything: there is no bot; set ADMIN_NOTIFY_BOT_TOKEN, or add one and start again")
+	default:
+		notifier = admins{svc.telegram.Publisher(notify.ID), s.Admins}
+	}
+	svc.accounts = accounts.New(svc.db, client, notifier, accounts.Config{
+		MinPause: s.CheckMinPause, MaxPause: s.CheckMaxPause,
+		Identity: nameProber{svc}, Lang: s.Lang, Zone: zone, Log: svc.log.With().Str("part", "accounts").Logger(),
+	})
+	return nil
+}
+
+// admins are told by a bot.
+type admins struct {
+	platform.Publisher
+	ids []int64
+}
+
+// Admins returns the chats of those who are told.
+func (a admins) Admins() []string {
+	chats := make([]string, len(a.ids))
+	for i, id := range a.ids {
+		chats[i] = strconv.FormatInt(id, 10)
+	}
+	return chats
+}
+
+// nameProber asks Telegram whether a user name is taken, as one of the logins that can act.
+type nameProber struct{ svc *service }
+
+// Probe looks a name up.
+func (p nameProber) Probe(ctx context.Context, _ profile.Rule, username string) (profile.Result, error) {
+	ids, err := p.svc.identities()
+	if err != nil {
+		return profile.Result{}, err
+	}
+	for id, identity := range ids {
+		if identity.State != store.IdentityReady || p.svc.telegram.Status(id).State != telegram.StateConnected {
+			continue
+		}
+		return p.probe(ctx, id, username)
+	}
+	return profile.Result{Outcome: profile.Refused, Detail: "no login is connected to Telegram"}, nil
+}
+
+func (p nameProber) probe(ctx context.Context, id uint64, username string) (profile.Result, error) {
+	taken, err := p.svc.telegram.Taken(ctx, id, username)
+	if e := platform.AsError(err); err != nil && e.Kind == platform.Refused {
+		e.Field = "username"
+		return profile.Result{}, e
+	} else if err != nil {
+		return profile.Result{Outcome: profile.Refused, Detail: e.Error(), RetryAfter: e.Wait}, nil
+	}
+	if !taken {
+		return profile.Result{Outcome: profile.Absent, Detail: "nobody has the name"}, nil
+	}
+	return profile.Result{Outcome: profile.Found}, nil
+}
