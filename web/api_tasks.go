@@ -130,7 +130,7 @@ func (s *Server) createTask(ctx context.Context, in *creation[newTask]) (*create
 		if err != nil {
 			return nil, err
 		}
-		draft, err := s.tasks.Prepare(ctx, request)
+		draft, err := s.tasks.Prepare(request)
 		if err != nil {
 			return nil, err
 		}

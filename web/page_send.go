@@ -212,19 +212,15 @@ func (s *Server) saveTask(c echo.Context) error {
 		return s.showTaskForm(c, http.StatusOK, r, f)
 	}
 	request, err := f.taskRequest(r)
-	preview := f.get("do") == "preview"
-	if preview && len(request.Targets) == 0 {
-		request.Targets = []string{"1"} // nobody gets a preview but the account
+	if err == nil && f.get("do") == "preview" {
+		allowTime(c)
+		if _, err = s.tasks.PreviewOf(c.Request().Context(), request); err == nil {
+			return s.showTaskForm(c, http.StatusOK, r, f)
+		}
 	}
 	var draft tasks.Draft
 	if err == nil {
-		draft, err = s.tasks.Prepare(c.Request().Context(), request)
-	}
-	if err == nil && preview {
-		allowTime(c)
-		if _, err = s.tasks.PreviewDraft(c.Request().Context(), draft); err == nil {
-			return s.showTaskForm(c, http.StatusOK, r, f)
-		}
+		draft, err = s.tasks.Prepare(request)
 	}
 	var made uint64
 	if err == nil {

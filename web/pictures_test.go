@@ -250,7 +250,7 @@ func (h *harness) broadcasts() {
 		if more != nil {
 			more(&r)
 		}
-		draft, err := h.tasks.Prepare(h.t.Context(), r)
+		draft, err := h.tasks.Prepare(r)
 		if err != nil {
 			h.fatal(err)
 		}

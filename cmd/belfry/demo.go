@@ -66,7 +66,7 @@ func (c *demoCommand) Run(ctx context.Context, o output) (err error) {
 		if err := demoPosts(ctx, svc); err != nil {
 			return fmt.Errorf("make the demo's posts: %w", err)
 		}
-		if err := demoBroadcast(ctx, svc, tg.Session(account), groups); err != nil {
+		if err := demoBroadcast(svc, tg.Session(account), groups); err != nil {
 			return fmt.Errorf("make the demo's broadcast: %w", err)
 		}
 		if err := demoWatch(svc); err != nil {
@@ -149,7 +149,7 @@ func demoAccount(tg *telegramtest.Server) (account int64, groups []telegramtest.
 }
 
 // demoBroadcast adds the account and has it send a text to its groups.
-func demoBroadcast(ctx context.Context, svc *service, session []byte, groups []telegramtest.Group) error {
+func demoBroadcast(svc *service, session []byte, groups []telegramtest.Group) error {
 	var account store.Identity
 	err := svc.db.Update(func(tx *store.Tx) (err error) {
 		account, err = identities.Add(tx, identities.Request{Platform: "telegram", Kind: string(store.IdentityUser), Session: session})
@@ -163,7 +163,7 @@ func demoBroadcast(ctx context.Context, svc *service, session []byte, groups []t
 	for _, group := range groups {
 		request.Targets = append(request.Targets, "@"+group.Username)
 	}
-	draft, err := svc.tasks.Prepare(ctx, request)
+	draft, err := svc.tasks.Prepare(request)
 	if err != nil {
 		return err
 	}

@@ -210,9 +210,14 @@ func (w *Worker) Preview(ctx context.Context, id uint64) (platform.Receipt, erro
 	return w.toMe(ctx, task)
 }
 
-// PreviewDraft sends the post of a task that is not made yet to the account itself.
-func (w *Worker) PreviewDraft(ctx context.Context, d Draft) (platform.Receipt, error) {
-	return w.toMe(ctx, d.task)
+// PreviewOf sends the post of a request to the account itself, whether its other fields are right or
+// not. What is wrong with the post is a [*store.FieldError].
+func (w *Worker) PreviewOf(ctx context.Context, r Request) (platform.Receipt, error) {
+	task, err := w.post(r)
+	if err != nil {
+		return platform.Receipt{}, err
+	}
+	return w.toMe(ctx, task)
 }
 
 func (w *Worker) toMe(ctx context.Context, task store.Task) (platform.Receipt, error) {

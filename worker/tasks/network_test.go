@@ -267,7 +267,7 @@ func (b *bench) create(r Request) store.Task {
 	b.t.Helper()
 	r.Text = cmp.Or(r.Text, "hello")
 	r.IdentityID = cmp.Or(r.IdentityID, b.account)
-	draft, err := b.worker.Prepare(context.Background(), r)
+	draft, err := b.worker.Prepare(r)
 	if err != nil {
 		b.t.Fatal(err)
 	}

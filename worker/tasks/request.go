@@ -1,7 +1,6 @@
 package tasks
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -19,7 +18,7 @@ type Request struct {
 	Text          string
 	Media         []store.Media
 	Format        string   // html, markdown or plain; empty means the content's, or plain
-	IdentityID    uint64   // 0: the user account, if there is one or one is called main
+	IdentityID    uint64   // 0: the user account, if there is only one
 	Targets       []string // ids as Telethon writes them, @names or links; none: the settings' ones
 	MinPause      *time.Duration
 	MaxPause      *time.Duration
@@ -38,11 +37,10 @@ type Request struct {
 
 // Draft is a task that has been checked and can be made.
 type Draft struct {
-	task     store.Task
-	identity store.Identity
-	targets  []string
-	hold     bool
-	dryRun   bool
+	task    store.Task
+	targets []string
+	hold    bool
+	dryRun  bool
 }
 
 const (
@@ -54,12 +52,14 @@ const (
 
 // Prepare checks a request as far as possible without asking the network: its fields, and its text
 // and media by the network's rules. The errors are of type [*store.FieldError].
-func (w *Worker) Prepare(_ context.Context, r Request) (Draft, error) {
-	d := Draft{hold: r.Hold || r.DryRun, dryRun: r.DryRun, task: store.Task{
-		ContentID: r.ContentID, IdentityID: r.IdentityID, Text: r.Text, Format: r.Format, Media: r.Media,
-		Silent: r.Silent, NoLinkPreview: r.NoLinkPreview, MaxAttempts: r.Attempts, DailyCap: r.DailyCap,
-		MinPause: w.cfg.MinPause, MaxPause: w.cfg.MaxPause,
-	}}
+func (w *Worker) Prepare(r Request) (Draft, error) {
+	d := Draft{hold: r.Hold || r.DryRun, dryRun: r.DryRun}
+	var err error
+	if d.task, err = w.post(r); err != nil {
+		return d, err
+	}
+	d.task.MaxAttempts, d.task.DailyCap = r.Attempts, r.DailyCap
+	d.task.MinPause, d.task.MaxPause = w.cfg.MinPause, w.cfg.MaxPause
 	if d.task.MaxAttempts == 0 {
 		d.task.MaxAttempts = w.cfg.Attempts
 	}
@@ -69,25 +69,33 @@ func (w *Worker) Prepare(_ context.Context, r Request) (Draft, error) {
 	if err := d.setTimes(r, w.db.Now(), w.cfg.Zone); err != nil {
 		return d, err
 	}
-	if err := d.setTargets(r.Targets, w.cfg.Targets); err != nil {
-		return d, err
+	return d, d.setTargets(r.Targets, w.cfg.Targets)
+}
+
+// post is what a request has sent, and by whom.
+func (w *Worker) post(r Request) (store.Task, error) {
+	t := store.Task{
+		ContentID: r.ContentID, IdentityID: r.IdentityID, Text: r.Text, Format: r.Format, Media: r.Media,
+		Silent: r.Silent, NoLinkPreview: r.NoLinkPreview,
 	}
 	err := w.db.View(func(tx *store.Tx) error {
-		if err := tx.Contents.Fill(d.task.ContentID, &d.task.Text, &d.task.Media, &d.task.Format); err != nil {
+		if err := tx.Contents.Fill(t.ContentID, &t.Text, &t.Media, &t.Format); err != nil {
 			return err
 		}
-		return d.fillIdentity(tx)
+		identity, err := account(tx, t.IdentityID)
+		t.IdentityID = identity.ID
+		return err
 	})
 	if err != nil {
-		return d, err
+		return t, err
 	}
-	if d.task.Format == "" {
-		d.task.Format = string(platform.Plain)
+	if t.Format == "" {
+		t.Format = string(platform.Plain)
 	}
-	if _, err := w.network.Check(platformPost(d.task, 0, "")); err != nil {
-		return d, fieldError(err)
+	if _, err := w.network.Check(platformPost(t, 0, "")); err != nil {
+		return t, fieldError(err)
 	}
-	return d, nil
+	return t, nil
 }
 
 func (d *Draft) setPauses(r Request) error {
@@ -195,22 +203,20 @@ func normalTarget(target string) (string, bool) {
 	return "@" + name, ok
 }
 
-// fillIdentity finds the account that sends.
-func (d *Draft) fillIdentity(tx *store.Tx) (err error) {
-	if d.task.IdentityID == 0 {
-		d.identity, err = usualAccount(tx)
-		d.task.IdentityID = d.identity.ID
-		return err
+// account finds the account that sends.
+func account(tx *store.Tx, id uint64) (store.Identity, error) {
+	if id == 0 {
+		return usualAccount(tx)
 	}
-	d.identity, err = tx.Identities.Get(d.task.IdentityID)
+	identity, err := tx.Identities.Get(id)
 	if errors.Is(err, store.ErrNotFound) {
-		return &store.FieldError{Field: "identity_id", Problem: fmt.Sprintf("%d is no login", d.task.IdentityID), Cure: "use the id of one that identities lists"}
+		return identity, &store.FieldError{Field: "identity_id", Problem: fmt.Sprintf("%d is no login", id), Cure: "use the id of one that identities lists"}
 	}
-	if err == nil && d.identity.Kind != store.IdentityUser {
-		return &store.FieldError{Field: "identity_id", Problem: fmt.Sprintf("%d is a bot, and broadcasts are sent by user accounts", d.task.IdentityID),
+	if err == nil && identity.Kind != store.IdentityUser {
+		return identity, &store.FieldError{Field: "identity_id", Problem: fmt.Sprintf("%d is a bot, and broadcasts are sent by user accounts", id),
 			Cure: "use the id of a user account"}
 	}
-	return err
+	return identity, err
 }
 
 // usualAccount is the user account that is meant where none is named.

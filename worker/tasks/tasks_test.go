@@ -520,7 +520,7 @@ func TestWrongRequestsAreRefusedInWords(t *testing.T) {
 			"daily_cap":                 {Text: "hello", Targets: names(1), DailyCap: -5},
 			"identity_id":               {Text: "hello", Targets: names(1), IdentityID: 77},
 		} {
-			_, err := b.worker.Prepare(context.Background(), r)
+			_, err := b.worker.Prepare(r)
 			e, ok := errors.AsType[*store.FieldError](err)
 			if !ok || e.Field != field || e.Problem == "" {
 				t.Errorf("%s: got %v", field, err)
