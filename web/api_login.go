@@ -2,9 +2,7 @@ package web
 
 import (
 	"context"
-	"encoding/base64"
 	"net/http"
-	"strings"
 	"time"
 
 	"belfry/store"
@@ -64,7 +62,7 @@ func (s *Server) logIn(ctx context.Context, in *loginRequest) (*reply[loginState
 	case b.Password != nil:
 		step, err = s.logins.EnterPassword(ctx, in.ID, *b.Password)
 	case b.Session != nil:
-		step.State, err = identities.StepDone, s.importSession(in.ID, *b.Session)
+		step.State, err = identities.StepDone, s.logins.TakeOver(in.ID, []byte(*b.Session))
 	default:
 		step, err = s.logins.ShowQR(ctx, in.ID)
 	}
@@ -76,39 +74,15 @@ func (s *Server) logIn(ctx context.Context, in *loginRequest) (*reply[loginState
 	}), nil
 }
 
-// importSession gives an account a session that another program has written.
-func (s *Server) importSession(id uint64, text string) error {
-	if strings.TrimSpace(text) == "" {
-		return &store.FieldError{Field: "session", Problem: "is missing", Cure: "use what StringSession.save() printed, or the .session file of Telethon"}
-	}
-	session, err := s.readSession(text)
-	if err != nil {
-		return err
-	}
-	return s.db.Update(func(tx *store.Tx) error {
-		_, err := identities.Import(tx, id, session)
-		return err
-	})
-}
-
-// readSession reads a session as text, or a file in base64. No text is no session.
+// readSession reads the session of a login that is added; without one it is logged in later.
 func (s *Server) readSession(text string) ([]byte, error) {
-	text = strings.TrimSpace(text)
-	if text == "" {
+	switch {
+	case text == "":
 		return nil, nil
-	}
-	if s.logins == nil {
+	case s.logins == nil:
 		return nil, &store.FieldError{Field: "session", Problem: "cannot be used here", Cure: "leave it out"}
 	}
-	session, err := s.logins.Session([]byte(text))
-	if err == nil {
-		return session, nil
-	}
-	file, encoded := base64.StdEncoding.DecodeString(text)
-	if encoded != nil {
-		return nil, err
-	}
-	return s.logins.Session(file)
+	return s.logins.Session([]byte(text))
 }
 
 func (s *Server) logOut(ctx context.Context, in *one) (*reply[identity], error) {

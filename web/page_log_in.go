@@ -187,11 +187,11 @@ func (s *Server) takeStep(c echo.Context) error {
 // takeSession reads the session that was pasted, or the file.
 func (s *Server) takeSession(c echo.Context, account uint64, f form) error {
 	if text := f.get("session"); text != "" {
-		return s.importSession(account, text)
+		return s.logins.TakeOver(account, []byte(text))
 	}
 	head, err := c.FormFile("session_file")
 	if errors.Is(err, http.ErrMissingFile) || errors.Is(err, http.ErrNotMultipart) || (err == nil && head.Size == 0) {
-		return s.importSession(account, "")
+		return s.logins.TakeOver(account, nil)
 	}
 	if err != nil {
 		return err
@@ -207,14 +207,7 @@ func (s *Server) takeSession(c echo.Context, account uint64, f form) error {
 	if err = errors.Join(err, file.Close()); err != nil {
 		return fmt.Errorf("read the session file: %w", err)
 	}
-	session, err := s.logins.Session(data)
-	if err != nil {
-		return err
-	}
-	return s.db.Update(func(tx *store.Tx) error {
-		_, err := identities.Import(tx, account, session)
-		return err
-	})
+	return s.logins.TakeOver(account, data)
 }
 
 // showQR answers with the QR code that is good now, with nothing if the page has it already, or

@@ -1,7 +1,9 @@
 package identities
 
 import (
+	"bytes"
 	"context"
+	"encoding/base64"
 	"errors"
 	"strings"
 
@@ -76,14 +78,36 @@ func (l *Logins) LogOut(ctx context.Context, id uint64) error {
 }
 
 // Session reads a session that another program has written: a Telethon StringSession, or the
-// content of its .session file.
+// content of its .session file, which may be in base64.
 func (l *Logins) Session(data []byte) ([]byte, error) {
-	session, err := l.network.ParseSession(data)
-	if err != nil {
-		return nil, &store.FieldError{Field: "session", Problem: "is not accepted: " + platform.AsError(err).Error(),
-			Cure: "use what StringSession.save() printed, or the .session file of Telethon"}
+	const cure = "use what StringSession.save() printed, or the .session file of Telethon"
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil, &store.FieldError{Field: "session", Problem: "is missing", Cure: cure}
 	}
-	return session, nil
+	session, err := l.network.ParseSession(data)
+	if err == nil {
+		return session, nil
+	}
+	if file, encoded := base64.StdEncoding.DecodeString(string(bytes.TrimSpace(data))); encoded == nil {
+		if session, inside := l.network.ParseSession(file); inside == nil {
+			return session, nil
+		} else if bytes.HasPrefix(file, []byte("SQLite format 3")) {
+			err = inside // it is such a file, so what is wrong with it is what matters
+		}
+	}
+	return nil, &store.FieldError{Field: "session", Problem: "is not accepted: " + platform.AsError(err).Error(), Cure: cure}
+}
+
+// TakeOver gives a user account a session that another program has written, in the place of its own.
+func (l *Logins) TakeOver(id uint64, data []byte) error {
+	session, err := l.Session(data)
+	if err != nil {
+		return err
+	}
+	return l.db.Update(func(tx *store.Tx) error {
+		_, err := Import(tx, id, session)
+		return err
+	})
 }
 
 func (l *Logins) step(id uint64, do func() (Step, error)) (Step, error) {
