@@ -26,13 +26,18 @@ func (h *harness) addAccount(body string) watchedAccount {
 // checked waits until a check has ended after n others.
 func (h *harness) checked(n int) autocheck {
 	h.t.Helper()
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(2 * time.Millisecond) {
+	changed, unwatch := h.db.Watch("account_checks")
+	defer unwatch()
+	limit := time.After(20 * time.Second)
+	for {
 		var now autocheck
 		h.api("GET", "/autocheck", "").decode(h.t, &now)
 		if now.Running == nil && now.Last != nil && now.Last.ID > uint64(n) {
 			return now
 		}
-		if time.Now().After(end) {
+		select {
+		case <-changed:
+		case <-limit:
 			h.fatal("the check has not ended: ", fmt.Sprintf("%+v", now))
 		}
 	}

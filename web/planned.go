@@ -7,6 +7,7 @@ import (
 	"belfry/scheduler"
 	"belfry/store"
 	"belfry/worker/accounts"
+	"belfry/worker/posts"
 	"belfry/worker/tasks"
 )
 
@@ -27,7 +28,7 @@ func plan(tx *store.Tx, j store.Job) (planned, error) {
 	}
 	p := planned{job: j, why: why}
 	switch j.Kind {
-	case postKind:
+	case posts.Kind:
 		p.post, err = subject(tx.Posts.Table, j.Subject)
 	case tasks.Kind, tasks.CheckKind:
 		p.task, err = subject(tx.Tasks.Table, j.Subject)
@@ -45,9 +46,6 @@ func subject[T any](table store.Table[T], id uint64) (*T, error) {
 	}
 	return &row, err
 }
-
-// postKind is the kind of the jobs that publish posts.
-const postKind = "post"
 
 // jobTitle says in words what a job is, where it goes, and where to read more.
 func (r reader) jobTitle(p planned) (title, where, link string) {
