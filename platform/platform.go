@@ -60,6 +60,8 @@ type Post struct {
 
 	Silent        bool // deliver without a sound
 	NoLinkPreview bool
+
+	Buttons [][]Button // under the message, in rows; of bots only, and not with albums
 }
 
 // NewKey returns a key for a post: a random number other than zero.
