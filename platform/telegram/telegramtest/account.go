@@ -27,6 +27,9 @@ type account struct {
 	keys     map[[8]byte]struct{}  // logged in as this account
 	private  map[int64]*chat       // by the id of the other
 	box      int                   // the last message id in private chats and basic groups
+	log      []event               // what happened there, each of which took one pts
+	forgot   int                   // how many of these getDifference does not know any more
+	commands map[string][]Command  // of a bot, by language
 	listed   []*chat               // its chats as getDialogs lists them; nil: not sorted yet
 }
 
@@ -66,7 +69,7 @@ func (s *Server) AddUser(u User) User {
 func newStranger() *account { return newAccount(User{ID: firstUser - 1, FirstName: "Somebody"}) }
 
 func newAccount(u User) *account {
-	return &account{User: u, sent: map[sentKey][]*stored{}, keys: map[[8]byte]struct{}{}, private: map[int64]*chat{}}
+	return &account{User: u, sent: map[sentKey][]*stored{}, keys: map[[8]byte]struct{}{}, private: map[int64]*chat{}, commands: map[string][]Command{}}
 }
 
 func (s *Server) addAccount(a *account) {

@@ -31,6 +31,7 @@ type access int
 const (
 	accounts access = iota // whoever is logged in
 	people                 // users, not bots
+	bots                   // bots, not users
 	anyone                 // also before the login
 )
 
@@ -85,6 +86,9 @@ func methods() map[uint32]method {
 	add(table, accounts, (*call).sendMessage)
 	add(table, accounts, (*call).sendMedia)
 	add(table, accounts, (*call).sendMultiMedia)
+	add(table, accounts, (*call).editMessage)
+	add(table, bots, (*call).setBotCallbackAnswer)
+	add(table, bots, (*call).setBotCommands)
 	return table
 }
 
@@ -142,6 +146,9 @@ func (s *Server) carryOut(m method, req any, key [8]byte, f *fault) (bin.Encoder
 	}
 	if m.access == people && c.by.bot {
 		return nil, tgerr.New(400, "BOT_METHOD_INVALID")
+	}
+	if m.access == bots && !c.by.bot {
+		return nil, tgerr.New(400, "USER_BOT_REQUIRED")
 	}
 	taken, err := s.takeRandomIDs(c, req)
 	if err != nil {

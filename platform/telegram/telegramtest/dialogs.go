@@ -127,11 +127,3 @@ func (c *call) page(list []*chat) tg.MessagesDialogs {
 	}
 	return page
 }
-
-func (c *call) getState(*tg.UpdatesGetStateRequest) (bin.Encoder, error) {
-	return &tg.UpdatesState{Pts: firstPts + c.by.box, Date: int(now().Unix())}, nil
-}
-
-func (c *call) getDifference(*tg.UpdatesGetDifferenceRequest) (bin.Encoder, error) {
-	return &tg.UpdatesDifferenceEmpty{Date: int(now().Unix())}, nil
-}

@@ -20,7 +20,9 @@ type Message struct {
 	GroupedID int64  // the same for the members of an album; 0: no album
 	Silent    bool
 	NoWebpage bool
+	Buttons   [][]Button // under it, in rows
 	At        time.Time
+	Edited    time.Time // when last; zero: never
 }
 
 // stored is a Message with what Telegram's own answer needs.
@@ -30,6 +32,7 @@ type stored struct {
 	from     *account
 	service  bool
 	ids      map[int64]int // in private chats and basic groups: its id for each account
+	taken    map[int64]int // there: the pts that it took of each account
 	entities []tg.MessageEntityClass
 	media    tg.MessageMediaClass
 }
@@ -50,6 +53,11 @@ func (s *Server) Messages(chatID int64) []Message {
 func (s *Server) PrivateMessages(from, to int64) []Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.privately(from, to)
+}
+
+// privately is PrivateMessages for who holds mu.
+func (s *Server) privately(from, to int64) []Message {
 	a, ok := s.accounts[from]
 	if !ok {
 		return nil
@@ -67,6 +75,7 @@ func (ch *chat) messages(wanted func(*stored) bool) []Message {
 		if wanted(m) {
 			copied := m.Message
 			copied.Entities = slices.Clone(m.Message.Entities)
+			copied.Buttons = slices.Clone(m.Buttons)
 			list = append(list, copied)
 		}
 	}
@@ -79,6 +88,27 @@ func (s *Server) Await(ctx context.Context, chatID int64, n int) error {
 		ch, ok := s.chats[chatID]
 		return ok && len(ch.posts) >= n
 	})
+}
+
+// AwaitPrivate waits until one account has sent another at least n messages.
+func (s *Server) AwaitPrivate(ctx context.Context, from, to int64, n int) error {
+	return s.await(ctx, func() bool { return len(s.privately(from, to)) >= n })
+}
+
+// AwaitMessage waits for a message that one account has sent another and that is as wanted, such as
+// one that was edited, and returns the newest of them.
+func (s *Server) AwaitMessage(ctx context.Context, from, to int64, wanted func(Message) bool) (Message, error) {
+	var found Message
+	err := s.await(ctx, func() bool {
+		for _, m := range slices.Backward(s.privately(from, to)) {
+			if wanted(m) {
+				found = m
+				return true
+			}
+		}
+		return false
+	})
+	return found, err
 }
 
 // Say posts a message in the name of somebody else, who has no user name, and pushes it to the
@@ -114,11 +144,14 @@ func (s *Server) post(ch *chat, from *account, m *stored) {
 	if ch.isChannel() {
 		m.ID = ch.top().ID + 1
 	} else {
-		m.ids = map[int64]int{}
+		m.ids, m.taken = map[int64]int{}, map[int64]int{}
 		m.ID = m.id(from)
 	}
 	for _, a := range s.inside(ch) {
 		m.id(a)
+		if !ch.isChannel() {
+			m.taken[a.ID] = a.record(event{m: m})
+		}
 		a.listed = nil
 	}
 	ch.posts = append(ch.posts, m)
@@ -150,11 +183,8 @@ func (m *stored) pts(viewer *account) int {
 	if m.chat.isChannel() {
 		return m.ID
 	}
-	return firstPts + m.id(viewer)
+	return m.taken[viewer.ID]
 }
-
-// firstPts is the pts of an account whose box is empty.
-const firstPts = 1
 
 // tl is the message as the viewer sees it.
 func (m *stored) tl(viewer *account) tg.MessageClass {
@@ -177,6 +207,12 @@ func (m *stored) tl(viewer *account) tg.MessageClass {
 		ID: m.id(viewer), Post: m.chat.kind == broadcast, Out: m.from == viewer, Silent: m.Silent, FromID: from, PeerID: peer,
 		Date: int(m.At.Unix()), Message: m.Text, Entities: m.entities, Media: m.media, GroupedID: m.GroupedID,
 	}
+	if len(m.Buttons) > 0 {
+		t.ReplyMarkup = inlineMarkup(m.Buttons)
+	}
+	if !m.Edited.IsZero() {
+		t.EditDate = int(m.Edited.Unix())
+	}
 	t.SetFlags()
 	return t
 }
@@ -192,21 +228,20 @@ func (m *stored) update(viewer *account) tg.UpdateClass {
 // news are the messages, with all that they mention, as the viewer gets them. The ids say which of
 // the viewer's random ids became which message.
 func (ch *chat) news(viewer *account, posts []*stored, ids ...tg.UpdateClass) *tg.Updates {
-	u := &tg.Updates{Date: int(now().Unix()), Updates: ids}
-	if ch.kind == private {
-		for _, a := range ch.pair {
-			if u.Users = append(u.Users, a.tl(viewer)); ch.pair[0] == ch.pair[1] {
-				break
-			}
-		}
-	} else {
-		u.Chats = []tg.ChatClass{ch.tl(viewer)}
-	}
 	for _, m := range posts {
-		u.Updates = append(u.Updates, m.update(viewer))
+		ids = append(ids, m.update(viewer))
 	}
-	if (ch.kind == basic || ch.kind == supergroup) && len(posts) > 0 {
-		u.Users = append(u.Users, posts[0].from.tl(viewer))
+	return ch.updates(viewer, posts[0].from, ids...)
+}
+
+// updates are what happened in the chat, with the chat and who did it.
+func (ch *chat) updates(viewer, by *account, happened ...tg.UpdateClass) *tg.Updates {
+	u := &tg.Updates{Date: int(now().Unix()), Updates: happened}
+	var met meeting
+	met.chat(ch, viewer)
+	if ch.kind == basic || ch.kind == supergroup {
+		met.account(by, viewer)
 	}
+	u.Chats, u.Users = met.chats, met.users
 	return u
 }

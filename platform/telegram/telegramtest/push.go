@@ -16,20 +16,28 @@ type pushed struct {
 	update bin.Encoder
 }
 
-// push tells the users in a chat, except the sender, about new messages, on every connection that
-// they have open. The caller holds mu.
+// push tells the accounts in a chat, except the sender, about new messages. The caller holds mu.
 func (s *Server) push(ch *chat, from *account, posts []*stored) {
+	s.tell(ch, from, func(a *account) *tg.Updates { return ch.news(a, posts) })
+}
+
+// tell pushes what somebody did in a chat to the others in it, on every connection that they have
+// open. The caller holds mu.
+func (s *Server) tell(ch *chat, by *account, update func(viewer *account) *tg.Updates) {
 	for _, a := range s.inside(ch) {
-		if a == from || a.bot {
-			continue
+		if a != by && !(a.bot && ch.isChannel()) {
+			s.pushTo(a, update)
 		}
-		var update *tg.Updates
-		for key := range a.keys {
-			for ses := range s.open[key] {
-				if update == nil {
-					update = ch.news(a, posts)
-				}
-				ses.push(update)
+	}
+}
+
+// pushTo pushes to every connection that the account has open. Each gets an update of its own:
+// encoding writes to it. The caller holds mu.
+func (s *Server) pushTo(a *account, update func(viewer *account) *tg.Updates) {
+	for key := range a.keys {
+		for ses := range s.open[key] {
+			if ses.updates {
+				ses.push(update(a))
 			}
 		}
 	}
@@ -37,9 +45,6 @@ func (s *Server) push(ch *chat, from *account, posts []*stored) {
 
 // push queues an update and never waits.
 func (ses *session) push(update bin.Encoder) {
-	if !ses.updates {
-		return
-	}
 	select {
 	case ses.conn.pushes <- pushed{ses, update}:
 	default:

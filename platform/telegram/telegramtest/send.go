@@ -23,11 +23,15 @@ func (c *call) sendMessage(req *tg.MessagesSendMessageRequest) (bin.Encoder, err
 	if utf16Len(req.Message) == 0 {
 		return nil, tgerr.New(400, "MESSAGE_EMPTY")
 	}
+	buttons, err := c.buttons(req.ReplyMarkup)
+	if err != nil {
+		return nil, err
+	}
 	if err := c.checkPause(ch); err != nil {
 		return nil, err
 	}
 	m := c.post(ch, req.RandomID, req.Message, entities, func(m *stored) {
-		m.Silent, m.NoWebpage = req.Silent, req.NoWebpage
+		m.Silent, m.NoWebpage, m.Buttons = req.Silent, req.NoWebpage, buttons
 	})
 	c.srv.push(ch, c.by, []*stored{m})
 	return c.sent(ch, []*stored{m}), nil
@@ -45,6 +49,10 @@ func (c *call) sendMedia(req *tg.MessagesSendMediaRequest) (bin.Encoder, error) 
 	if err != nil {
 		return nil, err
 	}
+	buttons, err := c.buttons(req.ReplyMarkup)
+	if err != nil {
+		return nil, err
+	}
 	if err := c.checkPause(ch); err != nil {
 		return nil, err
 	}
@@ -53,7 +61,7 @@ func (c *call) sendMedia(req *tg.MessagesSendMediaRequest) (bin.Encoder, error) 
 		return nil, err
 	}
 	m := c.post(ch, req.RandomID, req.Message, entities, func(m *stored) {
-		m.Silent, m.Media, m.media = req.Silent, &media.Media, media.tl()
+		m.Silent, m.Media, m.media, m.Buttons = req.Silent, &media.Media, media.tl(), buttons
 	})
 	c.srv.push(ch, c.by, []*stored{m})
 	return c.sent(ch, []*stored{m}), nil

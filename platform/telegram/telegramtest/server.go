@@ -9,14 +9,21 @@
 //
 // Bots log in with a token; users with a code sent to a phone number, a QR code, and the password
 // of two-step verification. Access hashes differ from account to account. Groups have members and
-// slow mode; a repetition is recognised before slow mode is looked at. A user's connections are
-// pushed what others write in the user's chats; bots are pushed nothing, and what a client misses
-// while it is away it does not get later: updates.getDifference is always empty.
+// slow mode; a repetition is recognised before slow mode is looked at. Bots put buttons under their
+// messages, edit them, answer presses, and list their commands.
+//
+// An account's connections are pushed what others write in the account's chats. In private chats and
+// basic groups each message and each edit also takes one pts of every account in the chat, its own
+// included, and updates.getDifference gives later what a client missed while it was away. Of
+// channels and supergroups it gives nothing later, and bots are pushed nothing. In basic groups bots
+// hear everything, as without privacy mode. A press is pushed to the connections that the bot has
+// open at that moment, and to nobody later.
 //
 // Simpler than in Telegram: all members of a group are equal, one has read everything at once, the
 // first post of a broadcast channel has the number 1, and contacts, blocking and privacy do not
-// exist. It knows no reading of history, editing or deleting of messages, joining or leaving,
-// topics, signing up, temporary keys, or second data centre.
+// exist. It knows no reading of history, deleting of messages, editing in channels and supergroups,
+// buttons other than those that tell the bot something, joining or leaving, topics, signing up,
+// temporary keys, or second data centre.
 package telegramtest
 
 import (
@@ -49,6 +56,7 @@ type Options struct {
 	Listener net.Listener    // used instead of Addr if set; the server closes it
 	Key      *rsa.PrivateKey // identity of the server, 2048 bits; default: a new one
 	DC       int             // number of the data centre that it plays; default 2
+	PageSize int             // updates in one answer of updates.getDifference; default 100
 }
 
 // Server is a running Telegram. Its methods may be called at any time from any goroutine.
@@ -56,6 +64,7 @@ type Server struct {
 	Addr string // host:port
 
 	dc      int
+	page    int // updates in one difference
 	key     exchange.PrivateKey
 	cipher  crypto.Cipher
 	ids     *proto.MessageIDGen
@@ -92,7 +101,8 @@ type Server struct {
 	media    map[int64]*storedMedia
 	lastID   int64 // of media and of albums
 	lastUser int64
-	lastChat int64 // how many ids of chats were tried
+	lastChat int64            // how many ids of chats were tried
+	queries  map[int64]*query // presses of buttons
 	running  map[sentKey]struct{}
 	calls    map[string]int
 	faults   map[faultKey][]*fault
@@ -106,6 +116,9 @@ func NewServer(opts Options) *Server {
 	}
 	if opts.DC == 0 {
 		opts.DC = 2
+	}
+	if opts.PageSize == 0 {
+		opts.PageSize = 100
 	}
 	if opts.Key == nil {
 		key, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -124,6 +137,7 @@ func NewServer(opts Options) *Server {
 	s := &Server{
 		Addr:     opts.Listener.Addr().String(),
 		dc:       opts.DC,
+		page:     opts.PageSize,
 		key:      exchange.PrivateKey{RSA: opts.Key},
 		cipher:   crypto.NewServerCipher(rand.Reader),
 		ids:      proto.NewMessageIDGen(now),
@@ -144,6 +158,7 @@ func NewServer(opts Options) *Server {
 		stranger: newStranger(),
 		uploads:  map[uploadKey]*upload{},
 		media:    map[int64]*storedMedia{},
+		queries:  map[int64]*query{},
 		running:  map[sentKey]struct{}{},
 		calls:    map[string]int{},
 		faults:   map[faultKey][]*fault{},
