@@ -144,6 +144,17 @@ func (c *connection) live(parent context.Context) error {
 	opts := c.network.options()
 	opts.SessionStorage = c.session
 	opts.OnConnectionState = c.link
+	var hearing *ear // nil: nobody listens
+	if l, ok := c.network.listener(c.identity); ok && identity.Kind == store.IdentityBot {
+		hearing = newEar(c, l)
+		opts.UpdateHandler = hearing
+		opts.OnConnectionState = func(state telegram.ConnectionState) {
+			c.link(state)
+			if state == telegram.ConnectionStateReady {
+				hearing.poke() // something may have been written meanwhile
+			}
+		}
+	}
 	opts.OnDead = func(err error) {
 		if e := sortError(err, false); e.Kind == platform.Login { // gotd would try for ever
 			end(err)
@@ -176,8 +187,12 @@ func (c *connection) live(parent context.Context) error {
 		if err := c.remember(self); err != nil {
 			return err
 		}
-		c.loggedIn(client.API(), self)
+		api := client.API()
+		c.loggedIn(api, self)
 		defer c.loggedIn(nil, nil)
+		if hearing != nil {
+			defer hearing.listen(ctx, api, self.ID)()
+		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()

@@ -80,6 +80,11 @@ func kind(rpc *tgerr.Error) (platform.Kind, platform.Scope, string) {
 		"VIDEO_CONTENT_TYPE_INVALID", "VIDEO_FILE_INVALID", "GROUPED_MEDIA_INVALID", "FILE_PARTS_INVALID":
 		return platform.Refused, platform.ScopeContent, media
 
+	case "BUTTON_DATA_INVALID", "BUTTON_TYPE_INVALID", "BUTTON_INVALID", "REPLY_MARKUP_INVALID", "REPLY_MARKUP_TOO_LONG":
+		return platform.Refused, platform.ScopeContent, "buttons"
+	case "MESSAGE_ID_INVALID", "MESSAGE_AUTHOR_REQUIRED", "MESSAGE_EDIT_TIME_EXPIRED":
+		return platform.Refused, platform.ScopeContent, ""
+
 	case "PEER_FLOOD", "USER_BANNED_IN_CHANNEL", "USER_RESTRICTED":
 		return platform.Stopped, platform.ScopeIdentity, ""
 
@@ -135,6 +140,12 @@ func words(rpc *tgerr.Error) string {
 		return fmt.Sprintf("the text under media is longer than %d characters: shorten it", captionLimit)
 	case "MESSAGE_EMPTY":
 		return "the text is empty"
+	case "MESSAGE_ID_INVALID":
+		return "the message is not there any more"
+	case "MESSAGE_AUTHOR_REQUIRED":
+		return "the message is somebody else's: only its author may edit it"
+	case "MESSAGE_EDIT_TIME_EXPIRED":
+		return "the message is too old to be edited: send a new one"
 	case "PHOTO_INVALID_DIMENSIONS":
 		return "the photo is too large or too narrow: width and height together may be 10000 pixels, one at most 20 times the other"
 	case "IMAGE_PROCESS_FAILED", "PHOTO_SAVE_FILE_INVALID", "PHOTO_INVALID", "PHOTO_EXT_INVALID":

@@ -36,6 +36,9 @@ func AwaitState(ctx context.Context, n *Network, identityID uint64, want State) 
 // SetSeenPause sets the pause between two reports of what was seen.
 func SetSeenPause(n *Network, pause time.Duration) { n.seenPause = pause }
 
+// SetHearPause sets the pause before what was not heard is tried a second time.
+func SetHearPause(n *Network, pause time.Duration) { n.hearPause = pause }
+
 // SetLoginTime sets how long a login may take.
 func SetLoginTime(n *Network, limit time.Duration) { n.loginTime = limit }
 

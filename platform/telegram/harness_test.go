@@ -48,9 +48,10 @@ type room struct {
 	log     *logBuffer
 	secrets []string // that must not be in the log
 
-	network *telegram.Network
-	stop    func() // ends the network and waits for it
-	sent    map[int64]bool
+	network  *telegram.Network
+	listener *telegram.Listener // nil: nobody listens to the bot
+	stop     func()             // ends the network and waits for it
+	sent     map[int64]bool
 }
 
 type logBuffer struct {
@@ -88,11 +89,15 @@ func newRoom(t *testing.T) *room {
 }
 
 // newEmptyRoom is a room whose bot has never logged in and whose network does not run.
-func newEmptyRoom(t *testing.T) *room {
+func newEmptyRoom(t *testing.T, setUp ...func(*telegramtest.Options)) *room {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*limit)
 	t.Cleanup(cancel)
-	r := &room{T: t, ctx: ctx, srv: telegramtest.NewServer(telegramtest.Options{Key: serverKey()}), media: t.TempDir(),
+	opts := telegramtest.Options{Key: serverKey()}
+	for _, set := range setUp {
+		set(&opts)
+	}
+	r := &room{T: t, ctx: ctx, srv: telegramtest.NewServer(opts), media: t.TempDir(),
 		log: &logBuffer{}, sent: map[int64]bool{}, secrets: []string{token, "AAH-the-secret", telegramtest.AppHash}}
 	t.Cleanup(r.srv.Close)
 	r.bot = r.srv.AddBot(token, "bell_bot")
@@ -132,6 +137,9 @@ func (r *room) start() {
 	n, err := telegram.New(r.db, r.config())
 	if err != nil {
 		r.Fatal(err)
+	}
+	if r.listener != nil {
+		n.Listen(r.id, *r.listener)
 	}
 	r.run(n)
 }

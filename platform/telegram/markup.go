@@ -120,6 +120,9 @@ func (n *Network) draft(p platform.Post) (draft, platform.Measure, error) {
 	if err := checkMedia(p.Media); err != nil {
 		return draft{}, measure, err
 	}
+	if err := checkButtons(p); err != nil {
+		return draft{}, measure, err
+	}
 	var to target
 	if p.Target != "" {
 		if to, err = parseTarget(p.Target); err != nil {
@@ -134,8 +137,9 @@ func refusedContent(field string, err error) *platform.Error {
 }
 
 // Check says, without asking Telegram, what Telegram would refuse of a post: markup, length,
-// media, the notation of the chat if one is named. The error is a [*platform.Error] whose words name the cure. The
-// measure is good also if the text is too long.
+// media, buttons (but not whether the login is a bot, which alone may have them), the notation of the
+// chat if one is named. The error is a [*platform.Error] whose words name the cure. The measure is
+// good also if the text is too long.
 func (n *Network) Check(p platform.Post) (platform.Measure, error) {
 	d, measure, err := n.draft(p)
 	if err != nil {

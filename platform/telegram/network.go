@@ -9,6 +9,9 @@
 // A message is sent at most once however often [platform.Publisher].Publish is called with the
 // same key: the random id by which Telegram recognises a repetition is derived from the key alone,
 // see [RandomID].
+//
+// What people write to a bot in private is heard exactly once, also what they write while this
+// program does not run: see [Listener].
 package telegram
 
 import (
@@ -114,6 +117,7 @@ type Network struct {
 	root *os.Root // nil without a media folder
 
 	seenPause time.Duration  // between two reports of what was seen
+	hearPause time.Duration  // before what was not heard is tried a second time; it doubles
 	loginTime time.Duration  // that a login may take
 	running   sync.WaitGroup // the logins
 
@@ -122,6 +126,7 @@ type Network struct {
 	up          chan struct{}   // closed while Run is running
 	wanted      []uint64        // connections asked for before Run
 	connections map[uint64]*connection
+	listeners   map[uint64]Listener
 	logins      map[uint64]*login
 	listings    map[uint64]*listing
 	invites     map[invite]platform.ChatRef
@@ -139,9 +144,9 @@ func New(db *store.DB, cfg Config) (*Network, error) {
 	}
 	cfg.Patience = cmp.Or(cfg.Patience, 5*time.Second)
 	n := &Network{
-		db: db, cfg: cfg, dc: where, web: webClient(), seenPause: 10 * time.Second, loginTime: 10 * time.Minute,
-		up: make(chan struct{}), connections: map[uint64]*connection{}, logins: map[uint64]*login{},
-		listings: map[uint64]*listing{}, invites: map[invite]platform.ChatRef{},
+		db: db, cfg: cfg, dc: where, web: webClient(), seenPause: 10 * time.Second, hearPause: shortestPause, loginTime: 10 * time.Minute,
+		up: make(chan struct{}), connections: map[uint64]*connection{}, listeners: map[uint64]Listener{},
+		logins: map[uint64]*login{}, listings: map[uint64]*listing{}, invites: map[invite]platform.ChatRef{},
 	}
 	if cfg.MediaDir != "" {
 		if n.root, err = os.OpenRoot(cfg.MediaDir); err != nil {

@@ -44,12 +44,25 @@ func (p publisher) publish(ctx context.Context, post platform.Post) (platform.Re
 	if err != nil {
 		return platform.Receipt{}, err
 	}
+	var receipt platform.Receipt
+	err = p.cured(ctx, d.target, func() (failed *failure) {
+		receipt, failed = p.attempt(ctx, d)
+		return failed
+	})
+	if err != nil {
+		return platform.Receipt{}, err
+	}
+	return receipt, nil
+}
+
+// cured makes attempts until one succeeds or nothing more can be done about its error at once.
+func (p publisher) cured(ctx context.Context, t target, attempt func() *failure) error {
 	tried := map[cure]int{}
 	var unknown *platform.Error // of an attempt that may have made the message
 	for {
-		receipt, failed := p.attempt(ctx, d)
+		failed := attempt()
 		if failed == nil {
-			return receipt, nil
+			return nil
 		}
 		if failed.err.Kind == platform.Unknown {
 			unknown = failed.err
@@ -58,12 +71,12 @@ func (p publisher) publish(ctx context.Context, post platform.Post) (platform.Re
 		tried[c]++
 		if c == none || tried[c] > c.limit() || ctx.Err() != nil {
 			if unknown != nil && failed.err.Kind == platform.Transient {
-				return platform.Receipt{}, unknown
+				return unknown
 			}
-			return platform.Receipt{}, failed.err
+			return failed.err
 		}
-		if err := p.apply(ctx, d, c, failed); err != nil {
-			return platform.Receipt{}, err
+		if err := p.apply(ctx, t, c, failed); err != nil {
+			return err
 		}
 	}
 }
@@ -79,7 +92,7 @@ const (
 	sendAgain         // the connection broke; the random ids make the repetition safe
 )
 
-// limit is how often a cure is tried in one Publish.
+// limit is how often a cure is tried in one call.
 func (c cure) limit() int {
 	if c == sendAgain {
 		return 3
@@ -95,10 +108,10 @@ type failure struct {
 }
 
 // apply does what has to be done before the next attempt.
-func (p publisher) apply(ctx context.Context, d draft, c cure, f *failure) error {
+func (p publisher) apply(ctx context.Context, t target, c cure, f *failure) error {
 	switch c {
 	case resolveAgain:
-		return p.resolveAgain(ctx, d.target, f)
+		return p.resolveAgain(ctx, t, f)
 	case sendAgain: // gotd may not have noticed the break yet
 		timer := time.NewTimer(shortestPause)
 		defer timer.Stop()
@@ -141,6 +154,9 @@ func (p publisher) attempt(ctx context.Context, d draft) (platform.Receipt, *fai
 	api, c, err := p.network.api(ctx, p.identity)
 	if err != nil {
 		return platform.Receipt{}, &failure{err: platform.AsError(err)}
+	}
+	if err := c.mayShow(d.Buttons); err != nil {
+		return platform.Receipt{}, &failure{err: err}
 	}
 	o := outgoing{network: p.network, api: api, draft: d}
 	var updates tg.UpdatesClass
@@ -199,7 +215,7 @@ func (o *outgoing) send(ctx context.Context) (u tg.UpdatesClass, sent bool, err 
 	case 0:
 		u, err = o.api.MessagesSendMessage(ctx, &tg.MessagesSendMessageRequest{
 			Peer: o.input(), Message: o.text, Entities: o.entities, RandomID: ids[0],
-			Silent: o.Silent, NoWebpage: o.NoLinkPreview,
+			Silent: o.Silent, NoWebpage: o.NoLinkPreview, ReplyMarkup: inlineMarkup(o.Buttons),
 		})
 		return u, true, wrap("send the message", err)
 	case 1:
@@ -209,7 +225,7 @@ func (o *outgoing) send(ctx context.Context) (u tg.UpdatesClass, sent bool, err 
 		}
 		u, err = o.api.MessagesSendMedia(ctx, &tg.MessagesSendMediaRequest{
 			Peer: o.input(), Media: media, Message: o.text, Entities: o.entities, RandomID: ids[0],
-			Silent: o.Silent,
+			Silent: o.Silent, ReplyMarkup: inlineMarkup(o.Buttons),
 		})
 		return u, true, wrap("send the media", err)
 	}

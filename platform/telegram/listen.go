@@ -1,0 +1,243 @@
+package telegram
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/gotd/td/tg"
+
+	"belfry/platform"
+	"belfry/store"
+)
+
+const (
+	// quiet is after how long without a message Telegram is asked all the same: it wants to be
+	// asked that often, because a push may be lost.
+	quiet = 15 * time.Minute
+
+	// hearTries is how often a text or a press that cannot be heard is tried.
+	hearTries = 5
+
+	// pressLimit bounds the presses that wait; more are dropped, and their people press again.
+	pressLimit = 1000
+)
+
+// Listener hears what people tell a bot in private chats. What is said in groups, by bots, or by the
+// bot itself is not heard, nor is the edit of a message that was heard.
+type Listener struct {
+	// Hear is told each text once, in the order in which they came, in the transaction that also
+	// stores that it was heard; and each press of a button, in a transaction of its own. Like any
+	// function of [store.DB.Update] it may be called again for the same thing, with only the last
+	// call counting: it has no effects but through tx, and asks no network.
+	//
+	// If it fails, nothing of the page of texts that it was called for is kept, and all is tried
+	// again after a pause that grows, while later texts wait. What fails (or panics) five times is
+	// logged as an error and left out; then the rest is heard. Errors that wrap
+	// [store.ErrUnavailable] do not count: while the store is out of order nothing is left out.
+	//
+	// Texts are heard also if they were written while the program did not run. A press is not: one
+	// that comes while the bot is not connected, or that was not heard before the connection ended,
+	// is lost, and the person presses again.
+	Hear func(tx *store.Tx, h platform.Heard) error
+
+	// Commands are what Telegram lists to people as the bot's commands. They are sent whenever a
+	// client starts; none leaves the list as it is.
+	Commands []platform.Command
+}
+
+// Listen has what people tell a bot heard from its next connection on: it is called before
+// [Network.Run]. What was written before the first connection with a listener is not heard. A user
+// account is not listened to.
+func (n *Network) Listen(identityID uint64, l Listener) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.listeners[identityID] = l
+}
+
+func (n *Network) listener(identityID uint64) (Listener, bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	l, ok := n.listeners[identityID]
+	return l, ok
+}
+
+// ear hears for one life of a client. What is pushed is only a hint that there is something to pull
+// from Telegram, see pull, except for presses, which come by push alone.
+type ear struct {
+	connection *connection
+	listener   Listener
+	wake       chan struct{} // has room for one
+
+	// Of the goroutine alone.
+	api   *tg.Client
+	self  int64
+	tries map[int]int  // failures of Hear, by the id of the message
+	leave map[int]bool // messages that are left out
+	said  string       // the failure that was logged last; empty: all is well
+
+	mu      sync.Mutex
+	due     bool // there may be texts to pull
+	presses []*press
+}
+
+// press is a press that waits to be heard.
+type press struct {
+	platform.Heard
+	from  tg.UserClass // nil if Telegram did not describe the person
+	tries int
+}
+
+func newEar(c *connection, l Listener) *ear {
+	return &ear{connection: c, listener: l, wake: make(chan struct{}, 1),
+		tries: map[int]int{}, leave: map[int]bool{}}
+}
+
+// Handle takes note of what an update brings. gotd reads nothing meanwhile, so it never waits.
+func (e *ear) Handle(_ context.Context, u tg.UpdatesClass) error {
+	var updates []tg.UpdateClass
+	var users []tg.UserClass
+	switch u := u.(type) {
+	case *tg.UpdateShort: // gotd makes short messages into these
+		updates = []tg.UpdateClass{u.Update}
+	case *tg.Updates:
+		updates, users = u.Updates, u.Users
+	case *tg.UpdatesCombined:
+		updates, users = u.Updates, u.Users
+	case *tg.UpdatesTooLong:
+		e.poke()
+	}
+	for _, update := range updates {
+		switch update := update.(type) {
+		case *tg.UpdateNewMessage: // those of channels are of another type
+			e.poke()
+		case *tg.UpdateBotCallbackQuery:
+			e.pressed(update, users)
+		}
+	}
+	return nil
+}
+
+// poke says that there may be something to pull. It never waits.
+func (e *ear) poke() {
+	e.mu.Lock()
+	e.due = true
+	e.mu.Unlock()
+	e.wakeUp()
+}
+
+func (e *ear) wakeUp() {
+	select {
+	case e.wake <- struct{}{}:
+	default:
+	}
+}
+
+// pressed queues a press in a private chat. It never waits.
+func (e *ear) pressed(u *tg.UpdateBotCallbackQuery, users []tg.UserClass) {
+	if _, private := u.Peer.(*tg.PeerUser); !private {
+		return
+	}
+	p := &press{Heard: platform.Heard{From: u.UserID, MessageID: int64(u.MsgID), QueryID: u.QueryID, Data: string(u.Data)},
+		from: userOf(users, u.UserID)}
+	p.Name = called(p.from)
+	e.mu.Lock()
+	full := len(e.presses) >= pressLimit
+	if !full {
+		e.presses = append(e.presses, p)
+	}
+	e.mu.Unlock()
+	if full {
+		e.connection.log.Warn().Int64("from", u.UserID).Msg("too many presses wait: one was dropped")
+		return
+	}
+	e.wakeUp()
+}
+
+// listen begins to hear and returns what ends it: nothing is heard after that has returned.
+func (e *ear) listen(ctx context.Context, api *tg.Client, self int64) (stop func()) {
+	e.api, e.self = api, self
+	e.poke() // what was written while nobody listened
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	running.Go(func() { e.run(ctx) })
+	running.Go(func() { e.setCommands(ctx) })
+	return func() {
+		cancel()
+		running.Wait()
+	}
+}
+
+// run hears until ctx ends. After a failure it waits, whatever is pushed meanwhile.
+func (e *ear) run(ctx context.Context) {
+	first := e.connection.network.hearPause
+	pause := first
+	for {
+		err := e.hear(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if err == nil {
+			e.said = ""
+			pause = first
+			timer := time.NewTimer(quiet)
+			select {
+			case <-ctx.Done():
+			case <-e.wake:
+			case <-timer.C:
+				e.poke()
+			}
+			timer.Stop()
+			continue
+		}
+		if words := plainly(err); words != e.said {
+			e.said = words
+			e.connection.log.Warn().Str("error", words).Msg("what people told the bot was not heard; trying again")
+		}
+		wait := pause
+		if asked, ok := errors.AsType[*platform.Error](err); ok {
+			wait = max(wait, asked.Wait)
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+		case <-timer.C:
+		}
+		timer.Stop()
+		pause = min(2*pause, longestPause)
+	}
+}
+
+// hear hears all that is there. Presses and texts do not wait for one another.
+func (e *ear) hear(ctx context.Context) error {
+	pressed := e.hearPresses(ctx)
+	e.mu.Lock()
+	due := e.due
+	e.due = false
+	e.mu.Unlock()
+	if !due {
+		return pressed
+	}
+	err := e.pull(ctx)
+	if err != nil {
+		e.mu.Lock()
+		e.due = true
+		e.mu.Unlock()
+	}
+	return errors.Join(err, pressed)
+}
+
+// setCommands lists the bot's commands. A failure is logged and stops nothing.
+func (e *ear) setCommands(ctx context.Context) {
+	if len(e.listener.Commands) == 0 {
+		return
+	}
+	req := &tg.BotsSetBotCommandsRequest{Scope: &tg.BotCommandScopeDefault{}}
+	for _, cmd := range e.listener.Commands {
+		req.Commands = append(req.Commands, tg.BotCommand{Command: cmd.Name, Description: cmd.About})
+	}
+	if _, err := e.api.BotsSetBotCommands(ctx, req); err != nil && ctx.Err() == nil {
+		e.connection.log.Warn().Str("error", plainly(err)).Msg("the bot's commands could not be listed")
+	}
+}
