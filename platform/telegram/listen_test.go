@@ -1,7 +1,6 @@
 package telegram_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
