@@ -83,6 +83,12 @@ func jobTable() def[Job] {
 				return nil
 			}},
 			{Name: "kind", Key: func(j *Job) []byte { return key(nil).str(j.Kind).time(j.Due) }},
+			{Name: "failing", Key: func(j *Job) []byte {
+				if j.Failures == 0 && j.State != JobSetAside {
+					return nil
+				}
+				return key(nil).str(j.Kind)
+			}},
 		},
 	}
 }
@@ -200,4 +206,23 @@ func (t Jobs) Upcoming(kind string, q Query) (Page[Job], error) {
 		return t.page("kind", key(nil).str(kind), q, false)
 	}
 	return t.merged(q)
+}
+
+// Failing yields the jobs whose last runs failed and those that are set aside, by their kinds.
+func (t Jobs) Failing() iter.Seq2[Job, error] { return t.scan("failing", nil, nil) }
+
+// Backlog returns how many jobs are due and wait to be started, and counts no further than limit.
+func (t Jobs) Backlog(now time.Time, limit int) (n int) {
+	for lane, first := range t.Lanes() {
+		if first.After(now) {
+			continue
+		}
+		prefix := key(queueWaiting).str(lane)
+		for range t.entries("queue", prefix, slices.Clip(prefix).time(now).next()) {
+			if n++; n == limit {
+				return n
+			}
+		}
+	}
+	return n
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"go.etcd.io/bbolt"
+	bbolterrors "go.etcd.io/bbolt/errors"
 )
 
 const (
@@ -26,7 +27,19 @@ func migrations() []migration {
 		func(*bbolt.Tx) ([]string, error) { return []string{"contents"}, nil }, // 2: an index by time
 		func(*bbolt.Tx) ([]string, error) { return nil, nil },                  // 3: broadcasts
 		func(*bbolt.Tx) ([]string, error) { return nil, nil },                  // 4: accounts
+		alertsAndNotices, // 5
 	}
+}
+
+// alertsAndNotices brings the indexes by which alerts find failures, and notices that hold their text.
+// Those before held only its facts; the few that were still to be sent are not.
+func alertsAndNotices(tx *bbolt.Tx) ([]string, error) {
+	for _, name := range []string{"notices", "notices.open"} {
+		if err := tx.DeleteBucket([]byte(name)); err != nil && !errors.Is(err, bbolterrors.ErrBucketNotFound) {
+			return nil, err
+		}
+	}
+	return []string{"jobs", "posts", "tasks"}, nil
 }
 
 func version(tx *bbolt.Tx) (int, error) {

@@ -5,15 +5,20 @@ import (
 	"time"
 )
 
-// Notice is a message to somebody who runs Belfry: what it says, to whom, and what became of it. It
-// is kept as its facts, so that each door can say it in its reader's language.
+// Notice is a message to somebody who runs Belfry: what it says, who is told, and what became of it.
 type Notice struct {
 	ID   uint64 `json:"id"`
-	Kind string `json:"kind"`
-	Chat string `json:"chat"`
+	Kind string `json:"kind"` // what it is about, such as account_found
+	Chat string `json:"chat"` // who is told: a chat, or [WebhookChat]
 	// Key makes the call to the network repeatable.
-	Key  int64      `json:"key"`
-	Data NoticeData `json:"data"`
+	Key     int64      `json:"key"`
+	Text    string     `json:"text"`
+	Buttons [][]Button `json:"buttons,omitempty"` // under the text, in rows
+	File    string     `json:"file,omitempty"`    // sent with the text: a path below the media folder
+
+	// Of an answer to the press of a button: the press, and the message whose place the notice takes.
+	Query int64 `json:"query,omitempty"`
+	Edit  int64 `json:"edit,omitempty"`
 
 	Attempts  int       `json:"attempts,omitempty"`
 	Reason    Reason    `json:"reason,omitzero"` // why it waits, or was given up
@@ -22,29 +27,31 @@ type Notice struct {
 	GivenUpAt time.Time `json:"given_up_at,omitzero"`
 }
 
-// NoticeData are the facts that a notice tells.
-type NoticeData struct {
-	At       time.Time `json:"at"`
-	CheckID  uint64    `json:"check_id,omitempty"`
-	Total    int       `json:"total,omitempty"`
-	Checked  int       `json:"checked,omitempty"`
-	Found    int       `json:"found,omitempty"`
-	NotFound int       `json:"not_found,omitempty"`
-	Errors   int       `json:"errors,omitempty"`
-	Reason   Reason    `json:"reason,omitzero"`
-
-	AccountID uint64 `json:"account_id,omitempty"`
-	Site      string `json:"site,omitempty"`
-	Username  string `json:"username,omitempty"`
-	Link      string `json:"link,omitempty"`
-	Note      string `json:"note,omitempty"`
+// Button is one of the buttons under a notice. Whoever presses it tells the bot its Data.
+type Button struct {
+	Text string `json:"text"`
+	Data string `json:"data"`
 }
+
+// WebhookChat stands for the webhook, which is told in JSON.
+const WebhookChat = "webhook"
 
 // Open reports whether the notice waits to be sent.
 func (n Notice) Open() bool { return n.SentAt.IsZero() && n.GivenUpAt.IsZero() }
 
 // JobName is the name of the job that sends the notice.
 func (n Notice) JobName() string { return fmt.Sprintf("notice_%d", n.ID) }
+
+// Lane is the lane of the job that sends the notice. What takes long does not keep the others.
+func (n Notice) Lane() string {
+	switch {
+	case n.Chat == WebhookChat:
+		return "notices:webhook"
+	case n.File != "":
+		return "notices:files"
+	}
+	return "notices"
+}
 
 // Notices is the table of notices.
 type Notices struct{ Table[Notice] }
@@ -60,11 +67,12 @@ func noticeTable() def[Notice] {
 		id:    func(n *Notice) *uint64 { return &n.ID },
 		valid: (*Notice).validate,
 		indexes: []Index[Notice]{
+			{Name: "created", Key: func(n *Notice) []byte { return key(nil).time(n.CreatedAt) }},
 			{Name: "open", Key: func(n *Notice) []byte {
 				if !n.Open() {
 					return nil
 				}
-				return key(nil).str(n.Chat)
+				return key(nil).str(n.Lane()).str(n.Chat)
 			}},
 		},
 	}
@@ -76,6 +84,8 @@ func (n *Notice) validate() error {
 		return &FieldError{Field: "chat", Problem: "is empty", Cure: "say who is told"}
 	case n.Key == 0:
 		return fmt.Errorf("notice %d has no key", n.ID)
+	case n.Text == "":
+		return fmt.Errorf("notice %d says nothing", n.ID)
 	}
 	return nil
 }
@@ -90,8 +100,10 @@ func (t Notices) Add(n *Notice) error {
 	})
 }
 
-// NextTo returns the oldest notice to a chat that waits to be sent, or [ErrNotFound].
-func (t Notices) NextTo(chat string) (Notice, error) { return t.first("open", key(nil).str(chat)) }
+// Next returns the oldest notice of a lane to a chat that waits to be sent, or [ErrNotFound].
+func (t Notices) Next(lane, chat string) (Notice, error) {
+	return t.first("open", key(nil).str(lane).str(chat))
+}
 
 // Waiting returns how many notices wait to be sent, and counts no further than limit.
 func (t Notices) Waiting(limit int) (n int) {

@@ -80,6 +80,12 @@ func postTable() def[Post] {
 				}
 				return key(nil).uint(p.IdentityID).time(p.ScheduledTime)
 			}},
+			{Name: "trouble", Key: func(p *Post) []byte {
+				if p.Status != PostFailed && p.Status != PostUnknown {
+					return nil
+				}
+				return key(nil).time(p.UpdatedAt)
+			}},
 		},
 	}
 }
@@ -112,6 +118,12 @@ func (t Posts) Coming(status PostStatus, q Query) (Page[Post], error) {
 func (t Posts) Pending(identityID uint64) iter.Seq2[Post, error] {
 	prefix := key(nil).uint(identityID)
 	return t.scan("pending", prefix, prefix.next())
+}
+
+// Trouble yields the posts that failed, or of which nobody knows, and that were changed from from,
+// included, to to, excluded.
+func (t Posts) Trouble(from, to time.Time) iter.Seq2[Post, error] {
+	return t.scan("trouble", key(nil).time(from), key(nil).time(to))
 }
 
 // Count returns how many posts have a status, and counts no further than limit.

@@ -57,6 +57,7 @@ const (
 	ReasonNoCanary      ReasonCode = "no_canary"      // a site does not find a profile that surely exists
 	ReasonNoRule        ReasonCode = "no_rule"        // nothing says how a site is asked
 	ReasonBackingOff    ReasonCode = "backing_off"    // a site that refused is left alone
+	ReasonAlertsOpen    ReasonCode = "alerts_open"    // somebody has to look at an alert
 )
 
 // Zero reports whether there is no reason.
@@ -147,6 +148,7 @@ func reasonWords() map[ReasonCode]words {
 		ReasonNoCanary:      {en: "The site does not find a profile that surely exists, so it is not believed", ru: "Сайт не находит профиль, который точно существует, поэтому ему нельзя верить"},
 		ReasonNoRule:        {en: "No rule says how this site is asked; import one", ru: "Нет правила для этого сайта; импортируйте его"},
 		ReasonBackingOff:    {en: "The site refused to answer and is left alone", ru: "Сайт отказался отвечать, и его пока не спрашивают"},
+		ReasonAlertsOpen:    {en: "Not called: somebody has to look at an alert", ru: "Не вызвано: есть непросмотренное оповещение"},
 		ReasonScheduleEnded: {en: "The schedule names no later time", ru: "В расписании больше нет запусков"},
 	}
 }

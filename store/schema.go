@@ -25,6 +25,7 @@ type tables struct {
 	AccountChecks  AccountChecks
 	AccountSites   AccountSites
 	Notices        Notices
+	Alerts         Alerts
 }
 
 // schema is what the file holds: every table and index, and the buckets that they are kept in.
@@ -50,6 +51,7 @@ type schema struct {
 	accountChecks  *def[AccountCheck]
 	accountSites   *def[AccountSite]
 	notices        *def[Notice]
+	alerts         *def[Alert]
 
 	all     []anyTable
 	buckets int
@@ -87,6 +89,7 @@ func newSchema() *schema {
 	s.accountChecks = add(s, accountCheckTable())
 	s.accountSites = add(s, accountSiteTable())
 	s.notices = add(s, noticeTable())
+	s.alerts = add(s, alertTable())
 	return s
 }
 
@@ -126,6 +129,7 @@ func (s *schema) bind(tx *Tx) {
 		AccountChecks:  AccountChecks{Table[AccountCheck]{s.accountChecks, tx}},
 		AccountSites:   AccountSites{Table[AccountSite]{s.accountSites, tx}},
 		Notices:        Notices{Table[Notice]{s.notices, tx}},
+		Alerts:         Alerts{Table[Alert]{s.alerts, tx}},
 	}
 }
 

@@ -113,6 +113,12 @@ func taskTable() def[Task] {
 				}
 				return key(nil).uint(t.IdentityID)
 			}},
+			{Name: "failed", Key: func(t *Task) []byte {
+				if t.Status != TaskFailed {
+					return nil
+				}
+				return key(nil).time(t.UpdatedAt)
+			}},
 		},
 	}
 }
@@ -136,6 +142,11 @@ func (t Tasks) ByTime(status TaskStatus, q Query) (Page[Task], error) {
 func (t Tasks) Active(identityID uint64) iter.Seq2[Task, error] {
 	prefix := key(nil).uint(identityID)
 	return t.scan("active", prefix, prefix.next())
+}
+
+// Trouble yields the tasks that failed and were changed from from, included, to to, excluded.
+func (t Tasks) Trouble(from, to time.Time) iter.Seq2[Task, error] {
+	return t.scan("failed", key(nil).time(from), key(nil).time(to))
 }
 
 // Count returns how many tasks have a status, and counts no further than limit.

@@ -27,6 +27,7 @@ import (
 	"belfry/store"
 	"belfry/worker/accounts"
 	"belfry/worker/identities"
+	"belfry/worker/notices"
 	"belfry/worker/posts"
 	"belfry/worker/tasks"
 )
@@ -106,9 +107,11 @@ func startWith(t testing.TB, network func(*harness) (tasks.Network, platform.Acc
 	chats, loggedIn := network(h)
 	h.tasks = tasks.New(db, chats, tasks.Config{MinPause: time.Millisecond, MaxPause: 5 * time.Millisecond, Zone: cfg.Timezone})
 	h.site = &memorySite{answers: make(map[string]profile.Result)}
-	h.watch = accounts.New(db, h.site, nil, accounts.Config{MinPause: time.Millisecond, MaxPause: 2 * time.Millisecond, Zone: cfg.Timezone})
+	told := notices.New(db, notices.Config{})
+	h.watch = accounts.New(db, h.site, told, accounts.Config{MinPause: time.Millisecond, MaxPause: 2 * time.Millisecond, Zone: cfg.Timezone})
 	kinds := h.tasks.Jobs()
 	maps.Copy(kinds, h.watch.Jobs())
+	maps.Copy(kinds, told.Jobs())
 	kinds[posts.Kind] = h.posts.Job()
 	schedule := scheduler.New(db, scheduler.Config{Kinds: kinds, Log: zerolog.New(io.Discard), Now: h.now})
 	workers := Workers{Posts: h.posts, Tasks: h.tasks, Logins: identities.NewLogins(db, loggedIn), Accounts: h.watch}

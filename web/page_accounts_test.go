@@ -204,7 +204,7 @@ func TestAMessageToAnAdminIsNamed(t *testing.T) {
 	h := start(t)
 	h.signIn()
 	h.update(func(tx *store.Tx) error {
-		n := store.Notice{Kind: "account_found", Chat: "100", Key: 1, Data: store.NoticeData{At: tx.Now(), Username: "evening_news"}, CreatedAt: tx.Now()}
+		n := store.Notice{Kind: "account_found", Chat: "100", Key: 1, Text: "✅ @evening_news was found\n\nmore", CreatedAt: tx.Now()}
 		if err := tx.Notices.Add(&n); err != nil {
 			return err
 		}

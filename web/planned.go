@@ -7,6 +7,7 @@ import (
 	"belfry/scheduler"
 	"belfry/store"
 	"belfry/worker/accounts"
+	"belfry/worker/notices"
 	"belfry/worker/posts"
 	"belfry/worker/tasks"
 )
@@ -32,7 +33,7 @@ func plan(tx *store.Tx, j store.Job) (planned, error) {
 		p.post, err = subject(tx.Posts.Table, j.Subject)
 	case tasks.Kind, tasks.CheckKind:
 		p.task, err = subject(tx.Tasks.Table, j.Subject)
-	case accounts.NoticeKind:
+	case notices.Kind:
 		p.note, err = subject(tx.Notices.Table, j.Subject)
 	}
 	return p, err
@@ -60,8 +61,8 @@ func (r reader) jobTitle(p planned) (title, where, link string) {
 		return title, r.words.JobKinds[tasks.Kind] + ", " + r.words.Tasks.Of(p.task.Total-p.task.Left(), p.task.Total), link
 	}
 	if p.note != nil {
-		first, _, _ := strings.Cut(accounts.Text(*p.note, r.lang, r.zone), "\n")
-		return first, r.words.JobKinds[accounts.NoticeKind] + " " + p.note.Chat, "/jobs/" + p.job.Name
+		first, _, _ := strings.Cut(p.note.Text, "\n")
+		return first, r.words.JobKinds[notices.Kind] + " " + p.note.Chat, "/jobs/" + p.job.Name
 	}
 	title = r.words.JobKinds[p.job.Kind]
 	if title == "" {

@@ -18,6 +18,7 @@ import (
 	"belfry/web"
 	"belfry/worker/accounts"
 	"belfry/worker/identities"
+	"belfry/worker/notices"
 	"belfry/worker/posts"
 	"belfry/worker/tasks"
 )
@@ -42,6 +43,7 @@ type service struct {
 	posts     *posts.Worker
 	tasks     *tasks.Worker
 	accounts  *accounts.Worker
+	notices   *notices.Worker
 	logins    *identities.Logins
 	web       *web.Server
 	page      net.Listener
@@ -147,12 +149,14 @@ func (s *settings) open(log zerolog.Logger) (svc *service, err error) {
 		MinPause: seconds(s.MinPause), MaxPause: seconds(s.MaxPause), Attempts: s.TaskAttempts, Backoff: s.PostBackoff,
 		Deadline: s.PostDeadline, Targets: s.TargetChats, Zone: zone,
 	})
-	if err := svc.watchAccounts(s, zone, notifyBot); err != nil {
+	svc.tellAdmins(s, notifyBot)
+	if err := svc.watchAccounts(s, zone); err != nil {
 		return nil, err
 	}
 	kinds := map[string]scheduler.Kind{posts.Kind: svc.posts.Job()}
 	maps.Copy(kinds, svc.tasks.Jobs())
 	maps.Copy(kinds, svc.accounts.Jobs())
+	maps.Copy(kinds, svc.notices.Jobs())
 	svc.scheduler = scheduler.New(svc.db, scheduler.Config{
 		Kinds:     kinds,
 		Plausible: clockFloor(),

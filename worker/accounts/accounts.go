@@ -7,7 +7,7 @@
 // It promises that nothing is believed of an account which a site only refused to say: a site's
 // "there is nobody" counts in a check in which it has found a profile that surely exists, and what
 // is believed of an account changes only when the site has said so twice. What the admins are told
-// is written with what it is about, in one transaction, and sent by jobs of its own.
+// is written with what it is about, in one transaction.
 package accounts
 
 import (
@@ -27,27 +27,19 @@ import (
 	"belfry/store"
 )
 
-// The kinds of jobs of this package.
-const (
-	Kind       = "autocheck" // goes over the accounts
-	NoticeKind = "notice"    // sends one message to an admin
-)
+// Kind is the kind of the job that goes over the accounts.
+const Kind = "autocheck"
 
 // JobName is the name of the job that goes over the accounts.
 const JobName = "autocheck"
 
-// The lanes of the jobs.
-const (
-	checkLane  = "autocheck"
-	noticeLane = "notices"
-)
+// lane is that of the job.
+const lane = "autocheck"
 
-// A Notifier sends messages to those who run Belfry. Publish may be called again with the same key,
-// and then no second message appears. Its errors are of type [*platform.Error].
-type Notifier interface {
-	platform.Publisher
-	// Admins are the chats that are told everything.
-	Admins() []string
+// A Teller writes what those who run Belfry are told, and perhaps other chats, in the transaction that
+// it is about. It sees to its being sent.
+type Teller interface {
+	Tell(tx *store.Tx, n store.Notice, more ...string) error
 }
 
 // Config is the settings of the worker. The zero value is good.
@@ -79,19 +71,19 @@ const (
 
 // Worker watches accounts.
 type Worker struct {
-	db       *store.DB
-	http     profile.Prober
-	notifier Notifier
-	cfg      Config
-	pause    func(from, to time.Duration) time.Duration
+	db     *store.DB
+	http   profile.Prober
+	teller Teller
+	cfg    Config
+	pause  func(from, to time.Duration) time.Duration
 
 	mu    sync.Mutex
 	owned ownRules // the owner's rules as they were last read
 }
 
-// New returns a worker for the accounts in db. http asks sites over HTTP. With a nil notifier, nobody
-// is told anything.
-func New(db *store.DB, http profile.Prober, notifier Notifier, cfg Config) *Worker {
+// New returns a worker for the accounts in db. http asks sites over HTTP, and teller tells
+// the admins.
+func New(db *store.DB, http profile.Prober, teller Teller, cfg Config) *Worker {
 	cfg.Interval = cmp.Or(cfg.Interval, 5*time.Minute)
 	cfg.MinPause = cmp.Or(cfg.MinPause, 3*time.Second)
 	cfg.MaxPause = max(cmp.Or(cfg.MaxPause, 5*time.Second), cfg.MinPause)
@@ -101,7 +93,7 @@ func New(db *store.DB, http profile.Prober, notifier Notifier, cfg Config) *Work
 	cfg.Deadline = cmp.Or(cfg.Deadline, time.Minute)
 	cfg.Lang = cmp.Or(cfg.Lang, "en")
 	cfg.Zone = cmp.Or(cfg.Zone, time.UTC)
-	return &Worker{db: db, http: http, notifier: notifier, cfg: cfg, pause: randomPause}
+	return &Worker{db: db, http: http, teller: teller, cfg: cfg, pause: randomPause}
 }
 
 func randomPause(from, to time.Duration) time.Duration {
@@ -111,8 +103,7 @@ func randomPause(from, to time.Duration) time.Duration {
 // Jobs is how the scheduler runs what this package does, by kind.
 func (w *Worker) Jobs() map[string]scheduler.Kind {
 	return map[string]scheduler.Kind{
-		Kind:       {Worker: checker{w}, Timeout: w.cfg.Deadline + time.Minute, Retry: scheduler.Retry{Backoff: 10 * time.Second, Jitter: jitter}},
-		NoticeKind: {Worker: sender{w}, Timeout: sendDeadline + 30*time.Second, Retry: scheduler.Retry{Attempts: 10, Jitter: jitter}},
+		Kind: {Worker: checker{w}, Timeout: w.cfg.Deadline + time.Minute, Retry: scheduler.Retry{Backoff: 10 * time.Second, Jitter: jitter}},
 	}
 }
 
@@ -160,7 +151,7 @@ func (w *Worker) put(tx *store.Tx) (store.Job, error) {
 	} else if err != nil {
 		return job, err
 	}
-	job.Kind, job.Lane = Kind, checkLane
+	job.Kind, job.Lane = Kind, lane
 	if err := scheduler.Put(tx, job); err != nil {
 		return job, err
 	}

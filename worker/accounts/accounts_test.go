@@ -27,7 +27,7 @@ func TestFortyAccountsAreCheckedAndToldAsDocumented(t *testing.T) {
 		b.start()
 		b.pass(4 * time.Minute)
 
-		said := b.admins.texts()
+		said := b.told("admin")
 		if len(said) != 7 {
 			t.Fatalf("the admins were told %q", said)
 		}
@@ -117,10 +117,8 @@ func TestVanishingAndReturningAreNoticed(t *testing.T) {
 		}
 		b.pass(time.Second)
 		var owner []string
-		for _, m := range b.admins.messages {
-			if m.chat == "@owner" {
-				owner = append(owner, strings.Split(m.text, "\n")[0])
-			}
+		for _, text := range b.told("@owner") {
+			owner = append(owner, strings.Split(text, "\n")[0])
 		}
 		if got := strings.Join(owner, ", "); got != "✅ @alice was found, ❌ @alice is not found any more, ↩️ @alice is found again" {
 			t.Errorf("the owner was told %s", got)
@@ -167,7 +165,7 @@ func TestRefusalsChangeNothingAndAreLeftAloneForLonger(t *testing.T) {
 		for _, name := range names(10) {
 			before[name] = b.account(name)
 		}
-		told := len(b.admins.texts())
+		told := len(b.told("admin"))
 		wait := refused("please wait a few minutes")
 		found := profile.Result{Outcome: profile.Found}
 		b.sites.fault(found) // the canary
@@ -194,7 +192,7 @@ func TestRefusalsChangeNothingAndAreLeftAloneForLonger(t *testing.T) {
 		if s := b.status(); len(s.Alone) != 1 || s.Alone[0].Site != DefaultSite || s.Last == nil {
 			t.Errorf("the status is %+v", s)
 		}
-		if said := b.admins.texts()[told+1]; !strings.Contains(said, "4 refusals in a row") || !strings.Contains(said, "Checked: 4 of 10") {
+		if said := b.told("admin")[told+1]; !strings.Contains(said, "4 refusals in a row") || !strings.Contains(said, "Checked: 4 of 10") {
 			t.Errorf("the admins were told %q", said)
 		}
 		b.sites.alwaysSay(nil)
@@ -277,7 +275,7 @@ func TestARestartNeitherRepeatsNorLoses(t *testing.T) {
 			t.Errorf("the checks were %+v", checks)
 		}
 		finds := 0
-		for _, text := range b.admins.texts() {
+		for _, text := range b.told("admin") {
 			if strings.Contains(text, "was found") {
 				finds++
 			}

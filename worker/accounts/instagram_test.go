@@ -29,8 +29,7 @@ func TestAllMoodsOfInstagram(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	told := &admins{chats: []string{"100"}}
-	w := New(db, client, told, Config{Refusals: 100})
+	w := New(db, client, teller{}, Config{Refusals: 100})
 	w.pause = func(_, _ time.Duration) time.Duration { return 0 }
 
 	moods := map[string]profiletest.Behaviour{

@@ -1,7 +1,6 @@
 package accounts
 
 import (
-	"errors"
 	"runtime"
 	"strings"
 	"testing"
@@ -10,7 +9,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"belfry/platform"
 	"belfry/platform/profile"
 	"belfry/store"
 )
@@ -48,8 +46,9 @@ func promises(r *rapid.T, b *bench) {
 		case 4:
 			b.start()
 		case 5:
-			lost := &platform.Error{Kind: platform.Unknown, Scope: platform.ScopeIdentity, Err: errors.New("no answer")}
-			b.admins.fault(fault{err: lost, carried: rapid.Bool().Draw(r, "carried")})
+			b.stop()
+			b.pass(time.Duration(rapid.IntRange(0, 400_000).Draw(r, "down")) * time.Millisecond)
+			b.start()
 		case 6, 7:
 			b.pass(time.Duration(rapid.IntRange(0, 400_000).Draw(r, "pass")) * time.Millisecond)
 		}
@@ -65,9 +64,6 @@ func promises(r *rapid.T, b *bench) {
 			b.t.Errorf("%s exists: %v, and is believed to be %s (%s)", name, exists, a.State, a.Detail)
 		}
 	}
-	if n := b.status().Waiting; n != 0 {
-		b.t.Errorf("%d notices wait", n)
-	}
 }
 
 func TestTheOverheadOfAnAccountIsSmall(t *testing.T) {
@@ -75,14 +71,14 @@ func TestTheOverheadOfAnAccountIsSmall(t *testing.T) {
 	if testing.Short() {
 		n = 500
 	}
-	b := &bench{t: t, sites: newSites(), admins: &admins{}}
+	b := &bench{t: t, sites: newSites()}
 	b.sites.took = 0
 	db, err := store.Open(t.TempDir()+"/belfry.db", store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	b.db, b.worker = db, New(db, b.sites, b.admins, Config{})
+	b.db, b.worker = db, New(db, b.sites, teller{}, Config{})
 	b.worker.pause = func(_, _ time.Duration) time.Duration { return 0 }
 	err = db.Update(func(tx *store.Tx) error {
 		list, err := b.worker.AddList(tx, strings.Join(names(n), "\n"), Request{})

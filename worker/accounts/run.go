@@ -170,7 +170,7 @@ func (w *Worker) begin(s step) scheduler.Outcome {
 		if err := tx.AccountChecks.Begin(&fresh); err != nil {
 			return err
 		}
-		return w.tellCheck(tx, NoticeStarted, fresh)
+		return w.tellCheck(tx, noticeStarted, fresh)
 	})
 }
 

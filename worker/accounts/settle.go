@@ -104,20 +104,18 @@ func (w *Worker) settle(tx *store.Tx, s step, c store.AccountCheck, v verdict) e
 
 // changed writes what is believed of an account from now on, and tells it.
 func (w *Worker) changed(tx *store.Tx, s step, a *store.Account, c store.AccountCheck, to store.AccountState) error {
-	kind := NoticeFound
+	kind := noticeFound
 	switch {
 	case to == store.AccountNotFound:
-		kind = NoticeVanished
+		kind = noticeVanished
 	case a.State == store.AccountNotFound:
-		kind = NoticeReturned
+		kind = noticeReturned
 	}
 	a.State, a.ChangedAt = to, tx.Now()
 	if to == store.AccountFound && a.FoundAt.IsZero() {
 		a.FoundAt = tx.Now()
 	}
-	return w.tell(tx, kind, a.OwnerChat, store.NoticeData{
-		At: tx.Now(), CheckID: c.ID, AccountID: a.ID, Site: a.Site, Username: a.Username, Link: s.rule.Profile(a.Username), Note: a.Note,
-	})
+	return w.tellAccount(tx, kind, *a, s.rule.Profile(a.Username))
 }
 
 // putStep writes a check as it goes on, and that sites are well which it has come through.
@@ -209,9 +207,9 @@ func (w *Worker) end(s step) scheduler.Outcome {
 		if err := putStep(tx, s, done); err != nil {
 			return err
 		}
-		kind := NoticeFinished
+		kind := noticeFinished
 		if done.Status == store.AccountCheckStopped {
-			kind = NoticeStopped
+			kind = noticeStopped
 		}
 		return w.tellCheck(tx, kind, done)
 	}

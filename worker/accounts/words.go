@@ -8,42 +8,39 @@ import (
 	"belfry/store"
 )
 
-// Text is what a notice says in lang, "en" or "ru", with times in zone.
-func Text(n store.Notice, lang string, zone *time.Location) string {
-	d, say := n.Data, english
-	if lang == "ru" {
-		say = russian
+// aboutCheck is what the admins are told about a check.
+func (w *Worker) aboutCheck(kind string, c store.AccountCheck, now time.Time) string {
+	say := w.language()
+	switch kind {
+	case noticeStarted:
+		return fmt.Sprintf(say.started, c.Total, w.clock(now))
+	case noticeStopped:
+		return fmt.Sprintf(say.stopped, c.Reason.Text(w.cfg.Lang, w.cfg.Zone), c.Checked, c.Total, c.Found, c.NotFound, c.Errors, w.clock(now))
 	}
-	at := d.At.In(zone).Format(time.TimeOnly)
-	switch n.Kind {
-	case NoticeStarted:
-		return fmt.Sprintf(say.started, d.Total, at)
-	case NoticeFinished:
-		return fmt.Sprintf(say.finished, d.Checked, d.Found, d.NotFound, d.Errors, at)
-	case NoticeStopped:
-		return fmt.Sprintf(say.stopped, d.Reason.Text(lang, zone), d.Checked, d.Total, d.Found, d.NotFound, d.Errors, at)
-	case NoticeFound:
-		return about(fmt.Sprintf(say.found, d.Username), say.time, d, at)
-	case NoticeVanished:
-		return about(fmt.Sprintf(say.vanished, d.Username), say.time, d, at)
-	case NoticeReturned:
-		return about(fmt.Sprintf(say.returned, d.Username), say.time, d, at)
-	}
-	return n.Kind
+	return fmt.Sprintf(say.finished, c.Checked, c.Found, c.NotFound, c.Errors, w.clock(now))
 }
 
-// about is a text about an account.
-func about(first, when string, d store.NoticeData, at string) string {
+// aboutAccount is what is told about an account.
+func (w *Worker) aboutAccount(kind string, a store.Account, link string, now time.Time) string {
+	say := w.language()
+	first := map[string]string{noticeFound: say.found, noticeVanished: say.vanished, noticeReturned: say.returned}[kind]
 	var b strings.Builder
-	b.WriteString(first + "\n")
-	if d.Link != "" {
-		b.WriteString("\n🔗 " + d.Link)
+	fmt.Fprintf(&b, first+"\n", a.Username)
+	if link != "" {
+		b.WriteString("\n🔗 " + link)
 	}
-	if d.Note != "" {
-		b.WriteString("\n📝 " + d.Note)
+	if a.Note != "" {
+		b.WriteString("\n📝 " + a.Note)
 	}
-	b.WriteString("\n" + fmt.Sprintf(when, at))
+	fmt.Fprintf(&b, "\n"+say.time, w.clock(now))
 	return b.String()
+}
+
+func (w *Worker) language() language {
+	if w.cfg.Lang == "ru" {
+		return russian
+	}
+	return english
 }
 
 // language is how notices are worded.

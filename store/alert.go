@@ -1,0 +1,129 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+)
+
+// Alert is something that is wrong, or was, and that those who run Belfry are told of.
+type Alert struct {
+	ID   uint64    `json:"id"`
+	Kind AlertKind `json:"kind"`
+	// About says what is wrong with what, such as post_17 or a login's name. As long as it is, no other
+	// alert has the same kind and the same About.
+	About   string `json:"about"`
+	Subject uint64 `json:"subject,omitempty"` // the id of the record that it is about; 0 if it is about none
+	Name    string `json:"name,omitempty"`    // what people know it by: a login's name, a job's, where a post goes
+	Reason  Reason `json:"reason,omitzero"`
+	// Count and Limit are the numbers that the kind has: failures in a row, jobs that wait, or bytes.
+	Count int64 `json:"count,omitempty"`
+	Limit int64 `json:"limit,omitempty"`
+
+	RaisedAt       time.Time `json:"raised_at"`
+	GoneAt         time.Time `json:"gone_at,omitzero"` // since when it seems to be over
+	AcknowledgedAt time.Time `json:"acknowledged_at,omitzero"`
+	AcknowledgedBy string    `json:"acknowledged_by,omitempty"`
+	OverAt         time.Time `json:"over_at,omitzero"`
+}
+
+// AlertKind says what is wrong.
+type AlertKind string
+
+// The kinds of alerts.
+const (
+	AlertJobFailing  AlertKind = "job_failing"  // a job has failed several times in a row, or was set aside
+	AlertPostFailed  AlertKind = "post_failed"  // a post has not gone out
+	AlertPostUnknown AlertKind = "post_unknown" // nobody knows whether a post is out
+	AlertTaskFailed  AlertKind = "task_failed"  // a broadcast has failed
+	AlertOverdue     AlertKind = "overdue"      // something is due and was not started
+	AlertLogin       AlertKind = "login"        // a login has ended or was restricted
+	AlertDisk        AlertKind = "disk"         // the disk is nearly full
+	AlertQueue       AlertKind = "queue"        // more becomes due than is done
+)
+
+// AlertState says whether somebody has to look at an alert.
+type AlertState string
+
+// The states of an alert.
+const (
+	AlertOpen         AlertState = "open"
+	AlertAcknowledged AlertState = "acknowledged" // somebody has seen it
+	AlertOver         AlertState = "over"
+)
+
+// State says whether somebody has to look at the alert.
+func (a Alert) State() AlertState {
+	switch {
+	case !a.OverAt.IsZero():
+		return AlertOver
+	case !a.AcknowledgedAt.IsZero():
+		return AlertAcknowledged
+	}
+	return AlertOpen
+}
+
+// Alerts is the table of alerts.
+type Alerts struct{ Table[Alert] }
+
+const (
+	maxAlerts   = 10_000
+	maxAlertAge = 180 * 24 * time.Hour
+)
+
+func alertTable() def[Alert] {
+	return def[Alert]{
+		name:  "alerts",
+		id:    func(a *Alert) *uint64 { return &a.ID },
+		valid: (*Alert).validate,
+		indexes: []Index[Alert]{
+			{Name: "state", Key: func(a *Alert) []byte { return key(nil).str(string(a.State())).time(a.RaisedAt) }},
+			{Name: "standing", Unique: true, Key: func(a *Alert) []byte {
+				if a.State() == AlertOver {
+					return nil
+				}
+				return key(nil).str(string(a.Kind)).str(a.About)
+			}},
+		},
+	}
+}
+
+func (a *Alert) validate() error {
+	if a.Kind == "" || a.About == "" {
+		return fmt.Errorf("alert %d does not say what is wrong", a.ID)
+	}
+	return nil
+}
+
+// Add writes a new alert and forgets those that are too old or too many.
+func (t Alerts) Add(a *Alert) error {
+	if err := t.Put(a); err != nil {
+		return err
+	}
+	return trim(t.Table, a.ID, maxAlerts, func(past *Alert) bool {
+		return past.State() == AlertOver && t.tx.Now().Sub(past.OverAt) >= maxAlertAge
+	})
+}
+
+// Standing returns the alert of a kind about something that is not over, or [ErrNotFound].
+func (t Alerts) Standing(kind AlertKind, about string) (Alert, error) {
+	return t.first("standing", key(nil).str(string(kind)).str(about))
+}
+
+// AllStanding yields the alerts that are not over, by their kinds.
+func (t Alerts) AllStanding() iter.Seq2[Alert, error] { return t.scan("standing", nil, nil) }
+
+// ByState returns the alerts that have a state, the latest first.
+func (t Alerts) ByState(state AlertState, q Query) (Page[Alert], error) {
+	return t.page("state", key(nil).str(string(state)), q, true)
+}
+
+// Open reports whether somebody has to look at an alert.
+func (t Alerts) Open() (bool, error) {
+	_, err := t.first("state", key(nil).str(string(AlertOpen)))
+	if errors.Is(err, ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}

@@ -1,0 +1,209 @@
+package notices
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"belfry/platform"
+	"belfry/scheduler"
+	"belfry/store"
+)
+
+// network is Telegram in memory, as far as a bot sees it: it recognises a key, and edits and answers
+// may be repeated. It is the webhook, too.
+type network struct {
+	mu         sync.Mutex
+	messages   []message
+	answered   []int64
+	faults     []fault
+	uneditable bool
+}
+
+type message struct {
+	chat, text string
+	key        int64
+	buttons    int
+	file       string
+}
+
+type fault struct {
+	err     *platform.Error
+	carried bool // what was asked for is done all the same
+}
+
+// take returns the next fault.
+func (n *network) take() fault {
+	if len(n.faults) == 0 {
+		return fault{}
+	}
+	f := n.faults[0]
+	n.faults = n.faults[1:]
+	return f
+}
+
+func (n *network) Publish(_ context.Context, p platform.Post) (platform.Receipt, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	f := n.take()
+	i := slices.IndexFunc(n.messages, func(m message) bool { return m.chat == p.Target && m.key == p.Key })
+	if i < 0 && (f.err == nil || f.carried) {
+		m := message{chat: p.Target, text: p.Text, key: p.Key, buttons: len(p.Buttons)}
+		if len(p.Media) > 0 {
+			m.file = p.Media[0].File
+		}
+		n.messages = append(n.messages, m)
+		i = len(n.messages) - 1
+	}
+	if f.err != nil {
+		return platform.Receipt{}, f.err
+	}
+	return platform.Receipt{MessageIDs: []int64{int64(i) + 1}}, nil
+}
+
+func (n *network) Edit(_ context.Context, id int64, p platform.Post) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.uneditable {
+		return &platform.Error{Kind: platform.Refused, Scope: platform.ScopeContent, Code: "MESSAGE_ID_INVALID", Err: fmt.Errorf("no message %d", id)}
+	}
+	f := n.take()
+	if f.err == nil || f.carried {
+		n.messages[id-1].text, n.messages[id-1].buttons = p.Text, len(p.Buttons)
+	}
+	if f.err != nil {
+		return f.err
+	}
+	return nil
+}
+
+func (n *network) Answer(_ context.Context, query int64, _ string) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.answered = append(n.answered, query)
+	return nil
+}
+
+func (n *network) fault(faults ...fault) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.faults = append(n.faults, faults...)
+}
+
+// told is what a chat has, the oldest first.
+func (n *network) told(chat string) (texts []string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, m := range n.messages {
+		if m.chat == chat {
+			texts = append(texts, m.text)
+		}
+	}
+	return texts
+}
+
+// bench is a worker with its scheduler on a real store, in a synctest bubble.
+type bench struct {
+	t         *testing.T
+	db        *store.DB
+	bot, hook *network
+	worker    *Worker
+	stop      func()
+}
+
+func inBubble(t *testing.T, test func(b *bench)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		db, err := store.Open(filepath.Join(t.TempDir(), "belfry.db"), store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := &bench{t: t, db: db, bot: &network{}, hook: &network{}, stop: func() {}}
+		b.worker = New(db, Config{Admins: []string{"100", "200"}, Bot: b.bot, Webhook: b.hook, Log: zerolog.Nop()})
+		test(b)
+		b.stop()
+		b.prove()
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// start starts a scheduler on the store, as a new process would.
+func (b *bench) start() {
+	b.stop()
+	sched := scheduler.New(b.db, scheduler.Config{Log: zerolog.Nop(), Kinds: b.worker.Jobs(), Drain: time.Millisecond})
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- sched.Run(ctx) }()
+	b.stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			b.t.Error(err)
+		}
+	})
+	synctest.Wait()
+}
+
+func (b *bench) pass(d time.Duration) {
+	<-time.NewTimer(d).C
+	synctest.Wait()
+}
+
+func (b *bench) update(fn func(*store.Tx) error) {
+	b.t.Helper()
+	if err := b.db.Update(fn); err != nil {
+		b.t.Fatal(err)
+	}
+	synctest.Wait()
+}
+
+// tell tells the admins, and more, a text.
+func (b *bench) tell(text string, more ...string) {
+	b.t.Helper()
+	b.update(func(tx *store.Tx) error { return b.worker.Tell(tx, store.Notice{Kind: "test", Text: text}, more...) })
+}
+
+// waiting is how many notices wait to be sent.
+func (b *bench) waiting() (n int) {
+	if err := b.db.View(func(tx *store.Tx) error { n = tx.Notices.Waiting(1000); return nil }); err != nil {
+		b.t.Fatal(err)
+	}
+	return n
+}
+
+// prove checks what must hold after any test: no notice has arrived twice, none counts as sent that
+// has not arrived, and the store is sound.
+func (b *bench) prove() {
+	b.t.Helper()
+	err := b.db.View(func(tx *store.Tx) error {
+		for n, err := range tx.Notices.All() {
+			if err != nil {
+				return err
+			}
+			arrived := 0
+			for _, m := range slices.Concat(b.bot.messages, b.hook.messages) {
+				if m.key == n.Key {
+					arrived++
+				}
+			}
+			if arrived > 1 || arrived == 0 && !n.SentAt.IsZero() && n.Edit == 0 {
+				b.t.Errorf("notice %d arrived %d times: %+v", n.ID, arrived, n)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		b.t.Error(err)
+	}
+	if problems, err := b.db.Verify(); err != nil || len(problems) > 0 {
+		b.t.Errorf("verify: %v, %v", problems, err)
+	}
+}

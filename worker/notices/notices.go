@@ -1,0 +1,111 @@
+// Package notices tells those who run Belfry what the other workers have to say, and answers them.
+//
+// A notice is written in the transaction that it tells about, with the job that sends it: it waits in
+// the schedule while the network cannot be reached, is never lost and never arrives twice. Notices to
+// one chat arrive in the order in which they were written.
+package notices
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"belfry/platform"
+	"belfry/scheduler"
+	"belfry/store"
+)
+
+// Kind is the kind of the jobs that send notices.
+const Kind = "notice"
+
+// A Bot sends notices to people. Publish may be called again with the same key, and then no second
+// message appears. Its errors are of type [*platform.Error].
+type Bot interface {
+	platform.Publisher
+	// Edit puts a text and buttons in the place of those of a message that the bot has sent.
+	Edit(ctx context.Context, messageID int64, p platform.Post) error
+	// Answer ends the wait of whoever has pressed a button.
+	Answer(ctx context.Context, queryID int64, text string) error
+}
+
+// Config is who is told.
+type Config struct {
+	Admins  []string           // the chats of those who run Belfry
+	Bot     Bot                // nil: nobody is told anything
+	Webhook platform.Publisher // told in JSON; may be nil
+	// FileDeadline is how long sending a file may take; 0 means 30 minutes.
+	FileDeadline time.Duration
+	Log          zerolog.Logger
+}
+
+const (
+	sendDeadline = 30 * time.Second
+	fileDeadline = 30 * time.Minute
+)
+
+// Worker writes notices and sends them.
+type Worker struct {
+	db  *store.DB
+	cfg Config
+}
+
+// New returns a worker for the notices in db.
+func New(db *store.DB, cfg Config) *Worker {
+	if cfg.FileDeadline == 0 {
+		cfg.FileDeadline = fileDeadline
+	}
+	return &Worker{db: db, cfg: cfg}
+}
+
+// Jobs is how the scheduler runs what this package does, by kind.
+func (w *Worker) Jobs() map[string]scheduler.Kind {
+	return map[string]scheduler.Kind{
+		Kind: {Worker: w, Timeout: sendDeadline + 30*time.Second, Retry: scheduler.Retry{Attempts: 10, Jitter: jitter}},
+	}
+}
+
+// Tell writes a notice to each admin, and to other chats if some are named.
+func (w *Worker) Tell(tx *store.Tx, n store.Notice, more ...string) error {
+	if w.cfg.Bot == nil {
+		return nil
+	}
+	chats := slices.Concat(w.cfg.Admins, more)
+	for i, chat := range chats {
+		if chat == "" || slices.Contains(chats[:i], chat) {
+			continue
+		}
+		n.Chat = chat
+		if _, err := w.Send(tx, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TellHook writes a notice to the webhook, if there is one. body is JSON.
+func (w *Worker) TellHook(tx *store.Tx, kind string, body []byte) error {
+	if w.cfg.Webhook == nil {
+		return nil
+	}
+	_, err := w.Send(tx, store.Notice{Kind: kind, Chat: store.WebhookChat, Text: string(body)})
+	return err
+}
+
+// Send writes a notice to its chat, with the job that sends it.
+func (w *Worker) Send(tx *store.Tx, n store.Notice) (store.Notice, error) {
+	n.ID, n.Key, n.CreatedAt = 0, platform.NewKey(), tx.Now()
+	if err := tx.Notices.Add(&n); err != nil {
+		return n, fmt.Errorf("tell %s: %w", n.Chat, err)
+	}
+	job := store.Job{Name: n.JobName(), Kind: Kind, Subject: n.ID, Lane: n.Lane(), Trigger: store.Trigger{At: tx.Now()}}
+	if n.File != "" {
+		job.Timeout = w.cfg.FileDeadline + 30*time.Second
+	}
+	if err := scheduler.Put(tx, job); err != nil {
+		return n, fmt.Errorf("tell %s: %w", n.Chat, err)
+	}
+	return n, nil
+}

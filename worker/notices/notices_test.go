@@ -1,0 +1,170 @@
+package notices
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"belfry/platform"
+	"belfry/store"
+)
+
+func failing(kind platform.Kind, scope platform.Scope) *platform.Error {
+	return &platform.Error{Kind: kind, Scope: scope, Wait: time.Minute, Err: errors.New("no")}
+}
+
+func TestNoticesWaitForTheNetworkInTheirOrder(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		off := fault{err: failing(platform.Transient, platform.ScopeIdentity)}
+		lost := fault{err: failing(platform.Unknown, platform.ScopeIdentity), carried: true}
+		flood := fault{err: failing(platform.Wait, platform.ScopeIdentity)}
+		b.bot.fault(off, lost, flood, off, off, fault{err: lost.err})
+		b.start()
+		for i := range 5 {
+			b.tell(fmt.Sprint(i), "@owner", "100", "")
+		}
+		b.pass(15 * time.Minute)
+		for _, chat := range []string{"100", "200", "@owner"} {
+			if got := fmt.Sprint(b.bot.told(chat)); got != "[0 1 2 3 4]" {
+				t.Errorf("%s was told %s", chat, got)
+			}
+		}
+		if n := b.waiting(); n != 0 {
+			t.Errorf("%d notices wait", n)
+		}
+	})
+}
+
+func TestAChatThatRefusesDoesNotKeepTheOthersFromBeingTold(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.bot.fault(fault{err: failing(platform.Refused, platform.ScopeChat)})
+		b.start()
+		b.tell("one")
+		b.pass(time.Second)
+		b.tell("two")
+		b.pass(time.Second)
+		if a, c := fmt.Sprint(b.bot.told("100")), fmt.Sprint(b.bot.told("200")); a != "[two]" || c != "[one two]" {
+			t.Errorf("told %s and %s", a, c)
+		}
+	})
+}
+
+func TestTheWebhookAndFilesKeepNobodyWaiting(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		for range 20 {
+			b.hook.fault(fault{err: failing(platform.Transient, platform.ScopeIdentity)})
+		}
+		b.start()
+		b.update(func(tx *store.Tx) error {
+			if err := b.worker.TellHook(tx, "test", []byte(`{"text":"hello"}`)); err != nil {
+				return err
+			}
+			_, err := b.worker.Send(tx, store.Notice{Kind: "backup", Chat: "100", Text: "the backup", File: "b.age"})
+			return err
+		})
+		b.tell("one")
+		b.pass(time.Second)
+		if told := b.bot.told("100"); !slices.Contains(told, "one") || len(b.hook.messages) != 0 {
+			t.Errorf("told %q, and the webhook %v", told, b.hook.messages)
+		}
+		if i := slices.IndexFunc(b.bot.messages, func(m message) bool { return m.file == "b.age" }); i < 0 {
+			t.Errorf("no file among %+v", b.bot.messages)
+		}
+		b.pass(2 * time.Hour)
+		if m := b.hook.messages; len(m) != 1 || m[0].text != `{"text":"hello"}` {
+			t.Errorf("the webhook was told %+v", m)
+		}
+	})
+}
+
+func TestAnAnswerTakesThePlaceOfTheMessageWhoseButtonWasPressed(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.start()
+		menu := [][]store.Button{{{Text: "Status", Data: "status"}}}
+		b.update(func(tx *store.Tx) error {
+			_, err := b.worker.Send(tx, store.Notice{Kind: "answer", Chat: "100", Text: "menu", Buttons: menu})
+			return err
+		})
+		b.pass(time.Second)
+		b.bot.fault(fault{err: failing(platform.Unknown, platform.ScopeIdentity), carried: true})
+		answer := store.Notice{Kind: "answer", Chat: "100", Text: "all is well", Query: 7, Edit: 1}
+		b.update(func(tx *store.Tx) error { _, err := b.worker.Send(tx, answer); return err })
+		b.pass(time.Minute)
+		if m := b.bot.messages; len(m) != 1 || m[0].text != "all is well" || m[0].buttons != 0 || !slices.Contains(b.bot.answered, 7) {
+			t.Errorf("messages %+v, answered %v", m, b.bot.answered)
+		}
+
+		// A message that cannot be changed any more is followed by another.
+		b.bot.uneditable = true
+		answer.Text, answer.Query = "said anew", 8
+		b.update(func(tx *store.Tx) error { _, err := b.worker.Send(tx, answer); return err })
+		b.pass(time.Minute)
+		if told := b.bot.told("100"); len(told) != 2 || told[1] != "said anew" {
+			t.Errorf("told %q", told)
+		}
+	})
+}
+
+func TestAnAnswerThatNobodyWaitsForIsGivenUp(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		for range 100 {
+			b.bot.fault(fault{err: failing(platform.Transient, platform.ScopeIdentity)})
+		}
+		b.start()
+		b.update(func(tx *store.Tx) error {
+			_, err := b.worker.Send(tx, store.Notice{Kind: "answer", Chat: "100", Text: "late", Query: 7, Edit: 1})
+			return err
+		})
+		b.pass(20 * time.Minute)
+		if n := b.waiting(); n != 0 {
+			t.Errorf("%d wait", n)
+		}
+	})
+}
+
+func TestWithoutABotNobodyIsTold(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.worker = New(b.db, Config{Admins: []string{"100"}})
+		b.start()
+		b.tell("one", "@owner")
+		b.update(func(tx *store.Tx) error { return b.worker.TellHook(tx, "test", []byte("{}")) })
+		b.pass(time.Second)
+		if n := b.waiting(); n != 0 {
+			t.Errorf("%d notices wait for a bot that is not there", n)
+		}
+	})
+}
+
+func TestEveryNoticeArrivesOnceWhateverHappens(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		inBubble(t, func(b *bench) {
+			written := 0
+			b.start()
+			for range rapid.IntRange(1, 20).Draw(r, "steps") {
+				switch rapid.IntRange(0, 4).Draw(r, "step") {
+				case 0, 1:
+					b.tell(fmt.Sprintf("%03d", written))
+					written++
+				case 2:
+					kind := rapid.SampledFrom([]platform.Kind{platform.Transient, platform.Unknown, platform.Wait}).Draw(r, "kind")
+					scope := rapid.SampledFrom([]platform.Scope{platform.ScopeChat, platform.ScopeIdentity}).Draw(r, "scope")
+					b.bot.fault(fault{err: failing(kind, scope), carried: kind == platform.Unknown && rapid.Bool().Draw(r, "carried")})
+				case 3:
+					b.start()
+				case 4:
+					b.pass(time.Duration(rapid.IntRange(0, 20_000).Draw(r, "pass")) * time.Millisecond)
+				}
+			}
+			b.pass(2 * time.Hour)
+			for _, chat := range []string{"100", "200"} {
+				if told := b.bot.told(chat); len(told) != written || !slices.IsSorted(told) {
+					t.Fatalf("%s was told %q of %d", chat, told, written)
+				}
+			}
+		})
+	})
+}
