@@ -1,0 +1,41 @@
+package alerts
+
+import (
+	"belfry/store"
+)
+
+// Acknowledge writes that somebody has seen an alert: it is not shown as one to look at any more. One
+// about something that has happened is over with it. Once is enough; again changes nothing.
+func (w *Worker) Acknowledge(tx *store.Tx, id uint64, by string) (store.Alert, error) {
+	a, err := tx.Alerts.Get(id)
+	if err != nil || a.State() != store.AlertOpen {
+		return a, err
+	}
+	return a, acknowledge(tx, &a, by)
+}
+
+// AcknowledgeAll is Acknowledge for all alerts that nobody has seen yet, and returns how many there
+// were.
+func (w *Worker) AcknowledgeAll(tx *store.Tx, by string) (n int, err error) {
+	for a, err := range tx.Alerts.AllStanding() {
+		if damaged(err) || err == nil && a.State() != store.AlertOpen {
+			continue
+		}
+		if err != nil {
+			return n, err
+		}
+		if err := acknowledge(tx, &a, by); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+func acknowledge(tx *store.Tx, a *store.Alert, by string) error {
+	a.AcknowledgedAt, a.AcknowledgedBy = tx.Now(), by
+	if !lasts(a.Kind) {
+		a.OverAt = tx.Now()
+	}
+	return tx.Alerts.Put(a)
+}

@@ -1,0 +1,152 @@
+// Package alerts decides what those who run Belfry have to be told of because it is wrong, tells them
+// once, and tells them when it is over.
+//
+// Once a minute the job alerts looks at the schedule, at what has failed since the last look, at the
+// logins and at the disk. What it finds becomes a [store.Alert], in one transaction with what is told
+// about it: over Telegram and to a webhook. As long as an alert stands, the same is not told again. A
+// look costs what there is to find, and not what there is.
+//
+// The job heartbeat calls an address as long as nobody has to look at anything, so that a server that
+// is dead is noticed elsewhere.
+package alerts
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"belfry/scheduler"
+	"belfry/store"
+)
+
+// The kinds of jobs of this package, which are also their names.
+const (
+	Kind          = "alerts"
+	HeartbeatKind = "heartbeat"
+)
+
+// A Teller writes what those who run Belfry are told, in the transaction that it is about. It sees to
+// its being sent.
+type Teller interface {
+	Tell(tx *store.Tx, n store.Notice, more ...string) error
+	// TellHook tells the webhook, if there is one. body is JSON.
+	TellHook(tx *store.Tx, kind string, body []byte) error
+}
+
+// Disk is the room on the disk that the file is on, in bytes.
+type Disk struct {
+	Free int64
+	Need int64 // what ought to be free
+}
+
+// Config is the settings of the worker. The zero value is good.
+type Config struct {
+	// Failures is how many in a row of one job are told; 0 means 3.
+	Failures int
+	// Overdue is how long something may be due without being started; 0 means 5 minutes.
+	Overdue time.Duration
+	// Backlog is how many jobs must wait, more with each of several looks, for the queue to count as
+	// growing; 0 means 100.
+	Backlog int
+	// Calm is how long something must be over to be told so; 0 means 3 minutes.
+	Calm time.Duration
+	// Disk measures the disk; nil means that nobody looks at it.
+	Disk func() (Disk, error)
+	// Heartbeat is called each minute while nobody has to look at anything; nil means that nothing is.
+	Heartbeat func(ctx context.Context) error
+	// Lang is the language of the messages, en or ru; Zone that of their times; nil means UTC.
+	Lang string
+	Zone *time.Location
+	Log  zerolog.Logger
+}
+
+const (
+	period = time.Minute // between two looks, and two beats
+	jitter = 0.2
+)
+
+// Worker finds out what is wrong.
+type Worker struct {
+	db      *store.DB
+	teller  Teller
+	cfg     Config
+	backlog backlog // of the last looks; of the job's runs alone
+}
+
+// New returns a worker for the alerts in db.
+func New(db *store.DB, teller Teller, cfg Config) *Worker {
+	cfg.Failures = cmp.Or(cfg.Failures, 3)
+	cfg.Overdue = cmp.Or(cfg.Overdue, 5*time.Minute)
+	cfg.Backlog = cmp.Or(cfg.Backlog, 100)
+	cfg.Calm = cmp.Or(cfg.Calm, 3*time.Minute)
+	cfg.Lang = cmp.Or(cfg.Lang, "en")
+	cfg.Zone = cmp.Or(cfg.Zone, time.UTC)
+	return &Worker{db: db, teller: teller, cfg: cfg}
+}
+
+// Jobs is how the scheduler runs what this package does, by kind.
+func (w *Worker) Jobs() map[string]scheduler.Kind {
+	retry := scheduler.Retry{Backoff: 10 * time.Second, Jitter: jitter}
+	return map[string]scheduler.Kind{
+		Kind:          {Worker: looker{w}, Timeout: time.Minute, Retry: retry},
+		HeartbeatKind: {Worker: heart{w}, Timeout: time.Minute, Retry: retry},
+	}
+}
+
+// Start puts the jobs into the schedule. It is called when the program starts, before the scheduler
+// runs.
+func (w *Worker) Start() error {
+	err := w.db.Update(func(tx *store.Tx) error {
+		if err := put(tx, Kind); err != nil {
+			return err
+		}
+		if w.cfg.Heartbeat == nil {
+			return scheduler.Delete(tx, HeartbeatKind)
+		}
+		return put(tx, HeartbeatKind)
+	})
+	if err != nil {
+		return fmt.Errorf("put the jobs of alerts into the schedule: %w", err)
+	}
+	return nil
+}
+
+// put writes a job, which has a lane of its own: what keeps others waiting must not keep it.
+func put(tx *store.Tx, kind string) error {
+	return scheduler.Put(tx, store.Job{Name: kind, Kind: kind, Lane: kind, Trigger: store.Trigger{Every: period}, Due: tx.Now()})
+}
+
+// again has a run followed by another one after a period. Each is a step, of which the history of the
+// alerts tells and that of the jobs does not.
+func (w *Worker) again() scheduler.Outcome {
+	return scheduler.Outcome{Again: w.db.Now().Add(period), Step: true}
+}
+
+// heart tells others that nothing is wrong.
+type heart struct{ *Worker }
+
+// Run calls the address, unless somebody has to look at an alert.
+func (w heart) Run(ctx context.Context, _ store.Job) (scheduler.Outcome, error) {
+	out := w.again()
+	var open bool
+	err := w.db.View(func(tx *store.Tx) (err error) {
+		open, err = tx.Alerts.Open()
+		return err
+	})
+	if err != nil {
+		return out, fmt.Errorf("look for open alerts: %w", err)
+	}
+	if open || w.cfg.Heartbeat == nil {
+		out.Reason = store.Reason{Code: store.ReasonAlertsOpen}
+		return out, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	if err := w.cfg.Heartbeat(ctx); err != nil {
+		out.Reason = store.Reason{Code: store.ReasonError, Detail: err.Error()}
+	}
+	return out, nil
+}

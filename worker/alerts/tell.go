@@ -1,0 +1,139 @@
+package alerts
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"belfry/store"
+)
+
+// The kinds of notices.
+const (
+	noticeRaised = "alert_raised"
+	noticeOver   = "alert_over"
+)
+
+// What buttons under a message about alerts tell the bot.
+const (
+	PressAcknowledge    = "alerts/ack/" // and the alert's id
+	PressAcknowledgeAll = "alerts/ack"
+	PressList           = "alerts"
+)
+
+// oneByOne is how many alerts of one look are told in a message each. More are told in one.
+const oneByOne = 5
+
+// tell tells the admins and the webhook what a look has found out.
+func (w *Worker) tell(tx *store.Tx, n news) error {
+	for _, a := range n.raised {
+		w.cfg.Log.Warn().Uint64("alert", a.ID).Str("kind", string(a.Kind)).Str("about", a.About).Str("why", a.Reason.Text("en", time.UTC)).Msg("alert")
+	}
+	for _, a := range n.over {
+		w.cfg.Log.Info().Uint64("alert", a.ID).Str("kind", string(a.Kind)).Str("about", a.About).Msg("alert is over")
+	}
+	if len(n.raised)+len(n.over) == 0 {
+		return nil
+	}
+	if err := w.tellOver(tx, n.over); err != nil {
+		return err
+	}
+	if err := w.tellRaised(tx, n.raised); err != nil {
+		return err
+	}
+	return w.tellHook(tx, n)
+}
+
+func (w *Worker) tellRaised(tx *store.Tx, raised []store.Alert) error {
+	say := wordsIn(w.cfg.Lang)
+	if len(raised) > oneByOne {
+		return w.teller.Tell(tx, store.Notice{Kind: noticeRaised, Text: "⚠️ " + fmt.Sprintf(say.many, len(raised)) + "\n\n" + w.list(raised),
+			Buttons: [][]store.Button{{{Text: say.showAll, Data: PressList}, {Text: say.acknowledgeAll, Data: PressAcknowledgeAll}}}})
+	}
+	for _, a := range raised {
+		t := Text(a, w.cfg.Lang, w.cfg.Zone)
+		parts := []string{"⚠️ " + t.What}
+		for _, part := range []string{t.Why, t.Cure} {
+			if part != "" {
+				parts = append(parts, part)
+			}
+		}
+		err := w.teller.Tell(tx, store.Notice{Kind: noticeRaised, Text: strings.Join(parts, "\n\n"),
+			Buttons: [][]store.Button{{{Text: say.acknowledge, Data: fmt.Sprint(PressAcknowledge, a.ID)}}}})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *Worker) tellOver(tx *store.Tx, over []store.Alert) error {
+	if len(over) > oneByOne {
+		return w.teller.Tell(tx, store.Notice{Kind: noticeOver, Text: "✅ " + fmt.Sprintf(wordsIn(w.cfg.Lang).manyOver, len(over))})
+	}
+	for _, a := range over {
+		if err := w.teller.Tell(tx, store.Notice{Kind: noticeOver, Text: "✅ " + overText(a, w.cfg.Lang)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// list is the first lines of the first alerts.
+func (w *Worker) list(all []store.Alert) string {
+	var b strings.Builder
+	for i, a := range all {
+		if i == oneByOne {
+			b.WriteString("…")
+			break
+		}
+		b.WriteString("• " + Text(a, w.cfg.Lang, w.cfg.Zone).What + "\n")
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// hookAlert is an alert as the webhook is told of it.
+type hookAlert struct {
+	ID       uint64          `json:"id"`
+	Kind     store.AlertKind `json:"kind"`
+	About    string          `json:"about"`
+	What     string          `json:"what"`
+	Why      string          `json:"why,omitempty"`
+	RaisedAt time.Time       `json:"raised_at"`
+	OverAt   time.Time       `json:"over_at,omitzero"`
+}
+
+// hookNews is what the webhook is told. Services that show a message find it in text.
+type hookNews struct {
+	Text   string      `json:"text"`
+	Raised []hookAlert `json:"raised"`
+	Over   []hookAlert `json:"over"`
+}
+
+// tellHook tells the webhook what a look has found out, in one call.
+func (w *Worker) tellHook(tx *store.Tx, n news) error {
+	body := hookNews{Raised: w.hookAlerts(n.raised), Over: w.hookAlerts(n.over)}
+	var lines []string
+	for _, a := range body.Raised {
+		lines = append(lines, "⚠️ "+a.What)
+	}
+	for _, a := range n.over {
+		lines = append(lines, "✅ "+overText(a, w.cfg.Lang))
+	}
+	body.Text = strings.Join(lines, "\n")
+	data, err := json.Marshal(body)
+	if err != nil {
+		return fmt.Errorf("tell the webhook: %w", err)
+	}
+	return w.teller.TellHook(tx, "alerts", data)
+}
+
+func (w *Worker) hookAlerts(all []store.Alert) []hookAlert {
+	out := make([]hookAlert, len(all))
+	for i, a := range all {
+		t := Text(a, w.cfg.Lang, w.cfg.Zone)
+		out[i] = hookAlert{ID: a.ID, Kind: a.Kind, About: a.About, What: t.What, Why: t.Why, RaisedAt: a.RaisedAt, OverAt: a.OverAt}
+	}
+	return out
+}

@@ -1,0 +1,194 @@
+package alerts
+
+import (
+	"fmt"
+	"time"
+
+	"belfry/store"
+)
+
+// Words say an alert to an owner.
+type Words struct {
+	What string // is wrong, or was
+	Why  string // as far as is known
+	Cure string // what to do about it; empty if it is over
+}
+
+// Text says an alert in lang, "en" or "ru", with times in zone.
+func Text(a store.Alert, lang string, zone *time.Location) Words {
+	say := wordsIn(lang)
+	k, known := say.kinds[a.Kind]
+	if !known {
+		return Words{What: a.About, Why: a.Reason.Text(lang, zone)}
+	}
+	t := Words{What: k.what(a), Cure: k.cure}
+	if !a.Reason.Zero() {
+		t.Why = a.Reason.Text(lang, zone)
+	}
+	if a.State() == store.AlertOver {
+		t.Cure = ""
+	}
+	return t
+}
+
+// overText says that what an alert was about has come right.
+func overText(a store.Alert, lang string) string {
+	k, known := wordsIn(lang).kinds[a.Kind]
+	if !known {
+		return a.About
+	}
+	return k.over(a)
+}
+
+// sentences say alerts of one kind.
+type sentences struct {
+	what, over func(store.Alert) string
+	cure       string
+}
+
+type language struct {
+	many, manyOver                       string
+	acknowledge, acknowledgeAll, showAll string
+	kinds                                map[store.AlertKind]sentences
+}
+
+func wordsIn(lang string) language {
+	if lang == "ru" {
+		return russian()
+	}
+	return english()
+}
+
+func name(format string) func(store.Alert) string {
+	return func(a store.Alert) string { return fmt.Sprintf(format, a.Name) }
+}
+
+func always(text string) func(store.Alert) string { return func(store.Alert) string { return text } }
+
+// post says a sentence about a post, or another one about many.
+func post(one, many string) func(store.Alert) string {
+	return func(a store.Alert) string {
+		if a.Subject == 0 {
+			return fmt.Sprintf(many, a.Count)
+		}
+		return fmt.Sprintf(one, a.Subject, a.Name)
+	}
+}
+
+func mebibytes(bytes int64) int64 { return bytes >> 20 }
+
+func english() language {
+	return language{
+		many: "%d things have gone wrong at once", manyOver: "%d things have come right",
+		acknowledge: "Seen", acknowledgeAll: "All seen", showAll: "Show",
+		kinds: map[store.AlertKind]sentences{
+			store.AlertPostFailed: {
+				what: post("Post %d to %s was not published", "%d more posts or broadcasts have failed"),
+				over: post("Post %d to %s is published after all", "%d"),
+				cure: "Publish it again, or cancel it: the page shows it first.",
+			},
+			store.AlertPostUnknown: {
+				what: post("Nobody knows whether post %d to %s is out", "%d"),
+				over: post("Post %d to %s is published after all", "%d"),
+				cure: "Look into the chat. If it is not there, publish it again: it cannot come twice.",
+			},
+			store.AlertTaskFailed: {
+				what: func(a store.Alert) string {
+					return fmt.Sprintf("Broadcast %d has failed: %d of %d chats have it", a.Subject, a.Count, a.Limit)
+				},
+				over: func(a store.Alert) string { return fmt.Sprintf("Broadcast %d is done after all", a.Subject) },
+				cure: "Try it again on its page: chats that have it do not get it twice.",
+			},
+			store.AlertJobFailing: {
+				what: func(a store.Alert) string {
+					if a.Count == 0 {
+						return a.Name + " was set aside and does not run"
+					}
+					return fmt.Sprintf("%s has failed %d times in a row", a.Name, a.Count)
+				},
+				over: name("%s works again"), cure: "Its page says what happened at each time.",
+			},
+			store.AlertOverdue: {
+				what: func(a store.Alert) string {
+					return fmt.Sprintf("%s has been due for %d minutes and was not started", a.Name, a.Count)
+				},
+				over: always("What is due is started again"), cure: "Look at the page and the log; starting Belfry again loses nothing.",
+			},
+			store.AlertLogin: {
+				what: name("The login %s cannot act"), over: name("The login %s can act again"),
+				cure: "Its page says what to do. What it was to send waits.",
+			},
+			store.AlertDisk: {
+				what: func(a store.Alert) string {
+					return fmt.Sprintf("The disk is nearly full: %d MiB are free, and %d are needed", mebibytes(a.Count), mebibytes(a.Limit))
+				},
+				over: always("There is room on the disk again"), cure: "Make room before it is full: then nothing is sent.",
+			},
+			store.AlertQueue: {
+				what: func(a store.Alert) string {
+					return fmt.Sprintf("More becomes due than is done: %d jobs wait", a.Count)
+				},
+				over: always("The queue is short again"), cure: "The page says why each of them waits.",
+			},
+		},
+	}
+}
+
+func russian() language {
+	return language{
+		many: "Сбоев сразу: %d", manyOver: "Наладилось: %d",
+		acknowledge: "Вижу", acknowledgeAll: "Вижу все", showAll: "Показать",
+		kinds: map[store.AlertKind]sentences{
+			store.AlertPostFailed: {
+				what: post("Пост %d в %s не опубликован", "Не удалось ещё постов и рассылок: %d"),
+				over: post("Пост %d в %s всё-таки опубликован", "%d"),
+				cure: "Опубликуйте его снова или отмените: страница показывает его первым.",
+			},
+			store.AlertPostUnknown: {
+				what: post("Неизвестно, вышел ли пост %d в %s", "%d"),
+				over: post("Пост %d в %s всё-таки опубликован", "%d"),
+				cure: "Загляните в чат. Если поста нет, опубликуйте снова: дважды он не выйдет.",
+			},
+			store.AlertTaskFailed: {
+				what: func(a store.Alert) string {
+					return fmt.Sprintf("Рассылка %d не удалась: отправлено в %d из %d чатов", a.Subject, a.Count, a.Limit)
+				},
+				over: func(a store.Alert) string {
+					return fmt.Sprintf("Рассылка %d всё-таки завершена", a.Subject)
+				},
+				cure: "Повторите её на странице: кто уже получил, второй раз не получит.",
+			},
+			store.AlertJobFailing: {
+				what: func(a store.Alert) string {
+					if a.Count == 0 {
+						return a.Name + ": отложено и не запускается"
+					}
+					return fmt.Sprintf("%s: ошибок подряд: %d", a.Name, a.Count)
+				},
+				over: name("%s снова работает"), cure: "На странице задачи видно, что было при каждом запуске.",
+			},
+			store.AlertOverdue: {
+				what: func(a store.Alert) string {
+					return fmt.Sprintf("%s: время пришло %d мин назад, а запуска нет", a.Name, a.Count)
+				},
+				over: always("Всё снова запускается вовремя"), cure: "Посмотрите страницу и журнал; при перезапуске Belfry ничего не теряется.",
+			},
+			store.AlertLogin: {
+				what: name("Вход %s не действует"), over: name("Вход %s снова действует"),
+				cure: "Что делать, сказано на его странице. Всё, что он должен отправить, ждёт.",
+			},
+			store.AlertDisk: {
+				what: func(a store.Alert) string {
+					return fmt.Sprintf("Диск почти заполнен: свободно %d МиБ, нужно %d", mebibytes(a.Count), mebibytes(a.Limit))
+				},
+				over: always("На диске снова есть место"), cure: "Освободите место: на полном диске ничего не отправляется.",
+			},
+			store.AlertQueue: {
+				what: func(a store.Alert) string {
+					return fmt.Sprintf("Задачи копятся быстрее, чем выполняются: ждут %d", a.Count)
+				},
+				over: always("Очередь снова короткая"), cure: "На странице видно, почему каждая ждёт.",
+			},
+		},
+	}
+}

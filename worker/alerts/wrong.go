@@ -1,0 +1,158 @@
+package alerts
+
+import (
+	"fmt"
+	"time"
+
+	"belfry/scheduler"
+	"belfry/store"
+)
+
+const (
+	// maxBacklog is how far jobs that wait are counted.
+	maxBacklog = 100_000
+	// looks is how many times in a row more jobs must wait than before for the queue to grow.
+	looks = 4
+	// maxFailures is how many failures of one look become alerts of their own; the others are one.
+	maxFailures = 100
+)
+
+// lasting are the things that are wrong at this moment, and may come right.
+func (w *Worker) lasting(tx *store.Tx, disk Disk, growing int) (all []store.Alert, err error) {
+	for job, err := range tx.Jobs.Failing() {
+		if damaged(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if a, is := w.failing(job); is {
+			all = append(all, a)
+		}
+	}
+	job, since, late, err := scheduler.Overdue(tx)
+	if err != nil {
+		return nil, err
+	}
+	if wait := tx.Now().Sub(since); late && wait >= w.cfg.Overdue {
+		all = append(all, store.Alert{Kind: store.AlertOverdue, About: "schedule", Name: job.Name, Count: int64(wait / time.Minute)})
+	}
+	for i, err := range tx.Identities.All() {
+		if damaged(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		// A login without a reason waits for its first login, or was logged out by its owner.
+		if (i.State == store.IdentityLogin || i.State == store.IdentityStopped) && !i.Reason.Zero() {
+			all = append(all, store.Alert{Kind: store.AlertLogin, About: fmt.Sprint("login_", i.ID), Subject: i.ID, Name: i.Name, Reason: i.Reason})
+		}
+	}
+	if disk.Free < disk.Need {
+		all = append(all, store.Alert{Kind: store.AlertDisk, About: "disk", Count: disk.Free, Limit: disk.Need})
+	}
+	if growing > 0 {
+		all = append(all, store.Alert{Kind: store.AlertQueue, About: "schedule", Count: int64(growing)})
+	}
+	return all, nil
+}
+
+// failing is the alert about a job that fails again and again or is set aside. One that runs once ends
+// by itself, and its worker knows what that means.
+func (w *Worker) failing(job store.Job) (store.Alert, bool) {
+	a := store.Alert{Kind: store.AlertJobFailing, About: job.Name, Subject: job.Subject, Name: job.Name}
+	switch {
+	case job.State == store.JobSetAside:
+		a.Reason = job.Reason
+	case job.State == store.JobPaused || job.Trigger.Once() || job.Failures < w.cfg.Failures:
+		return a, false
+	default:
+		a.Reason, a.Count = job.LastReason, int64(job.Failures)
+	}
+	a.Reason.Until = time.Time{}
+	return a, true
+}
+
+// failures are the posts and tasks that have failed since the last look at failures.
+func (w *Worker) failures(tx *store.Tx) (all []store.Alert, err error) {
+	text, err := tx.Settings.Value(settingSeen)
+	if err != nil {
+		return nil, err
+	}
+	now := tx.Now()
+	from, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil || from.After(now) { // the first look, or the clock was set back
+		return nil, setSeen(tx, now)
+	}
+	more := 0
+	take := func(a store.Alert, err error) error {
+		switch {
+		case damaged(err):
+		case err != nil:
+			return err
+		case len(all) == maxFailures:
+			more++
+		default:
+			all = append(all, a)
+		}
+		return nil
+	}
+	for p, err := range tx.Posts.Trouble(from, now) {
+		if err := take(aboutPost(p), err); err != nil {
+			return nil, err
+		}
+	}
+	for t, err := range tx.Tasks.Trouble(from, now) {
+		if err := take(aboutTask(t), err); err != nil {
+			return nil, err
+		}
+	}
+	if len(all) == 0 {
+		return nil, nil
+	}
+	if more > 0 {
+		all = append(all, store.Alert{Kind: store.AlertPostFailed, About: "more", Count: int64(more)})
+	}
+	return all, setSeen(tx, now)
+}
+
+func setSeen(tx *store.Tx, t time.Time) error {
+	return tx.Settings.Set(settingSeen, t.Format(time.RFC3339Nano))
+}
+
+func aboutPost(p store.Post) store.Alert {
+	a := store.Alert{Kind: store.AlertPostFailed, About: p.JobName(), Subject: p.ID, Name: p.Target, Reason: p.Reason}
+	if p.Status == store.PostUnknown {
+		a.Kind = store.AlertPostUnknown
+	}
+	return a
+}
+
+func aboutTask(t store.Task) store.Alert {
+	return store.Alert{Kind: store.AlertTaskFailed, About: t.JobName(), Subject: t.ID, Reason: t.LastError, Count: int64(t.Sent), Limit: int64(t.Total)}
+}
+
+// backlog is how many jobs waited at the last looks, the latest last.
+type backlog []int
+
+func (b *backlog) add(n int) {
+	*b = append(*b, n)
+	if len(*b) > looks {
+		*b = (*b)[1:]
+	}
+}
+
+// growing returns how many jobs wait if they are at least least, and more than at each look before;
+// else 0. A queue that has grown counts until it is short again.
+func (b backlog) growing(least int) int {
+	if len(b) < looks || b[len(b)-1] < least {
+		return 0
+	}
+	for i := range b[1:] {
+		if b[i+1] <= b[i] {
+			return 0
+		}
+	}
+	return b[len(b)-1]
+}
