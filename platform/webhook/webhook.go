@@ -1,0 +1,112 @@
+// Package webhook tells a program of the owner's over HTTP: with a POST that carries JSON, or a GET
+// that says no more than that Belfry is alive.
+package webhook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"belfry/platform"
+)
+
+// Hook is an address that is called. It may be used by several goroutines.
+type Hook struct {
+	address string
+	http    *http.Client
+}
+
+const (
+	timeout     = 15 * time.Second
+	defaultWait = time.Minute // where an answer asks to wait and does not say how long
+	maxWait     = time.Hour
+)
+
+// New returns a hook for an http or https address. The address may hold a secret: no error repeats it.
+func New(address string) (*Hook, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, errors.New("is not an http or https address: write it as https://host/path")
+	}
+	return &Hook{address: address, http: &http.Client{
+		Transport: &http.Transport{
+			Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: timeout}).DialContext,
+			ForceAttemptHTTP2: true, MaxIdleConns: 1, IdleConnTimeout: time.Minute,
+			TLSHandshakeTimeout: timeout, ResponseHeaderTimeout: timeout, MaxResponseHeaderBytes: 64 << 10,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}, nil
+}
+
+// Publish posts p.Text, which is JSON. The header Webhook-Id is the same for each attempt, so that who
+// is told can recognise a repetition.
+func (h *Hook) Publish(ctx context.Context, p platform.Post) (platform.Receipt, error) {
+	header := http.Header{"Content-Type": {"application/json"}, "Webhook-Id": {strconv.FormatUint(uint64(p.Key), 16)}}
+	return platform.Receipt{}, h.call(ctx, http.MethodPost, strings.NewReader(p.Text), header)
+}
+
+// Call calls the address and wants no more than that somebody is there.
+func (h *Hook) Call(ctx context.Context) error {
+	return h.call(ctx, http.MethodGet, nil, http.Header{})
+}
+
+func (h *Hook) call(ctx context.Context, method string, body io.Reader, header http.Header) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, method, h.address, body)
+	if err != nil {
+		return failed(platform.Refused, errors.New("the address cannot be called"))
+	}
+	header.Set("User-Agent", "Belfry")
+	request.Header = header
+	response, err := h.http.Do(request)
+	if err != nil {
+		return failed(platform.Unknown, fmt.Errorf("no answer: %w", plain(err)))
+	}
+	defer response.Body.Close()
+	// The connection can be used again if the answer was read.
+	if _, err := io.Copy(io.Discard, io.LimitReader(response.Body, 64<<10)); err != nil {
+		return failed(platform.Unknown, fmt.Errorf("the answer broke off: %w", err))
+	}
+	return judge(response)
+}
+
+// judge sorts an answer.
+func judge(r *http.Response) error {
+	said := fmt.Errorf("the answer was %s", r.Status)
+	switch code := r.StatusCode; {
+	case code >= 200 && code < 300:
+		return nil
+	case code == http.StatusTooManyRequests, code == http.StatusServiceUnavailable && r.Header.Get("Retry-After") != "":
+		e := failed(platform.Wait, said)
+		e.Wait = defaultWait
+		if seconds, err := strconv.Atoi(r.Header.Get("Retry-After")); err == nil && seconds > 0 {
+			e.Wait = min(time.Duration(seconds)*time.Second, maxWait)
+		}
+		return e
+	case code >= 300 && code < 400:
+		return failed(platform.Refused, fmt.Errorf("%w, which leads elsewhere: set the address that it leads to", said))
+	case code == http.StatusRequestTimeout, code == http.StatusTooEarly, code >= 500:
+		return failed(platform.Transient, said)
+	}
+	return failed(platform.Refused, said)
+}
+
+func failed(kind platform.Kind, err error) *platform.Error {
+	return &platform.Error{Kind: kind, Scope: platform.ScopeIdentity, Err: err}
+}
+
+// plain takes the address out of an error of net/http.
+func plain(err error) error {
+	if of, ok := errors.AsType[*url.Error](err); ok {
+		return of.Err
+	}
+	return err
+}
