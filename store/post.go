@@ -29,6 +29,8 @@ type Post struct {
 	Reason   Reason     `json:"reason,omitzero"`    // why it has that status, or why it waits
 	Attempts int        `json:"attempts,omitempty"` // calls to the network that were begun
 	Failures int        `json:"failures,omitempty"` // those of them that failed and count against the limit
+	// Held says that it waits for somebody's approval, whatever its time.
+	Held bool `json:"held,omitempty"`
 	// Unsettled says that a call was begun of which nobody knows whether it had its effect.
 	Unsettled   bool      `json:"unsettled,omitempty"`
 	MessageIDs  []int64   `json:"message_ids,omitempty"`
@@ -80,6 +82,12 @@ func postTable() def[Post] {
 				}
 				return key(nil).uint(p.IdentityID).time(p.ScheduledTime)
 			}},
+			{Name: "held", Key: func(p *Post) []byte {
+				if !p.Held || p.Status.Final() {
+					return nil
+				}
+				return key(nil).time(p.ScheduledTime)
+			}},
 			{Name: "trouble", Key: func(p *Post) []byte {
 				if p.Status != PostFailed && p.Status != PostUnknown {
 					return nil
@@ -113,6 +121,15 @@ func (t Posts) ByTime(status PostStatus, q Query) (Page[Post], error) {
 func (t Posts) Coming(status PostStatus, q Query) (Page[Post], error) {
 	return t.page("status", key(nil).str(string(status)), q, false)
 }
+
+// Between yields the posts that are scheduled for a time from from, included, to to, excluded, the
+// earliest first.
+func (t Posts) Between(from, to time.Time) iter.Seq2[Post, error] {
+	return t.scan("time", key(nil).time(from), key(nil).time(to))
+}
+
+// AllHeld yields the posts that wait for somebody's approval, the earliest first.
+func (t Posts) AllHeld() iter.Seq2[Post, error] { return t.scan("held", nil, nil) }
 
 // Pending yields the posts of an identity that have not ended, the earliest first.
 func (t Posts) Pending(identityID uint64) iter.Seq2[Post, error] {

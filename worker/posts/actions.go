@@ -105,7 +105,7 @@ func (w *Worker) Retry(tx *store.Tx, id uint64) (store.Post, error) {
 	if err != nil {
 		return post, fmt.Errorf("the login of post %d: %w", id, err)
 	}
-	post.Lateness = store.Lateness{} // asked for by hand, it is not too late
+	post.Lateness, post.Held = store.Lateness{}, false // asked for by hand
 	return schedule(tx, post, identity, tx.Now())
 }
 
@@ -118,7 +118,28 @@ func (w *Worker) PublishNow(tx *store.Tx, id uint64) (store.Post, error) {
 	if post.Status.Final() {
 		return post, &store.ConflictError{Problem: fmt.Sprintf("post %d is %s", id, post.Status), Cure: "retry it if it has not gone out"}
 	}
+	if post, err = w.Approve(tx, id); err != nil {
+		return post, err
+	}
 	_, err = scheduler.RunNow(tx, post.JobName())
+	return post, err
+}
+
+// Approve lets a post go out at its time that was held; one whose time has passed goes out at once, if
+// it may be late. One that is not held stays as it is.
+func (w *Worker) Approve(tx *store.Tx, id uint64) (store.Post, error) {
+	post, err := tx.Posts.Get(id)
+	if err != nil || !post.Held {
+		return post, err
+	}
+	if post.Status.Final() {
+		return post, &store.ConflictError{Problem: fmt.Sprintf("post %d is %s", id, post.Status), Cure: "retry it if it has not gone out"}
+	}
+	post.Held, post.UpdatedAt = false, tx.Now()
+	if err := tx.Posts.Put(&post); err != nil {
+		return post, err
+	}
+	_, err = scheduler.Resume(tx, post.JobName())
 	return post, err
 }
 
@@ -133,9 +154,14 @@ func schedule(tx *store.Tx, post store.Post, identity store.Identity, at time.Ti
 }
 
 func putJob(tx *store.Tx, post store.Post, identity store.Identity, at time.Time) error {
-	return scheduler.Put(tx, store.Job{
+	err := scheduler.Put(tx, store.Job{
 		Name: post.JobName(), Kind: Kind, Subject: post.ID, Lane: identity.Lane(), Trigger: store.Trigger{At: at},
 	})
+	if err != nil || !post.Held {
+		return err
+	}
+	_, err = scheduler.Pause(tx, post.JobName())
+	return err
 }
 
 // ContentRequest is a content as somebody asks for it.

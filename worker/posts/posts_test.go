@@ -213,6 +213,59 @@ func TestActions(t *testing.T) {
 	})
 }
 
+func TestAPostThatIsHeldWaitsForApproval(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		approve := func(id uint64) {
+			t.Helper()
+			b.update(func(tx *store.Tx) error { _, err := b.worker.Approve(tx, id); return err })
+		}
+		early, late := b.schedule(time.Hour, Request{Hold: true}), b.schedule(time.Hour, Request{Hold: true})
+		now, gone := b.schedule(time.Hour, Request{Hold: true}), b.schedule(time.Hour, Request{Hold: true})
+		approve(early.ID)
+		approve(early.ID)
+		b.pass(time.Minute)
+		if b.sent() != 0 {
+			t.Error("approved is not published")
+		}
+		b.update(func(tx *store.Tx) error { _, err := b.worker.PublishNow(tx, now.ID); return err })
+		b.update(func(tx *store.Tx) error { _, err := b.worker.Cancel(tx, gone.ID); return err })
+		b.pass(time.Second)
+		if p := b.post(now.ID); p.Status != store.PostPublished || p.Held {
+			t.Errorf("published at once: %+v", p)
+		}
+		b.pass(2 * time.Hour)
+		if p := b.post(early.ID); p.Status != store.PostPublished || !p.PublishedAt.Equal(p.ScheduledTime) {
+			t.Errorf("approved in time: %+v", p)
+		}
+		if p := b.post(late.ID); p.Status != store.PostScheduled || !p.Held || b.sent() != 2 {
+			t.Errorf("not approved: %+v, %d messages", p, b.sent())
+		}
+		var held []uint64
+		err := b.db.View(func(tx *store.Tx) error {
+			for p, err := range tx.Posts.AllHeld() {
+				if err != nil {
+					return err
+				}
+				held = append(held, p.ID)
+			}
+			return nil
+		})
+		if err != nil || len(held) != 1 || held[0] != late.ID {
+			t.Errorf("held are %v, %v", held, err)
+		}
+		b.start()
+		approve(late.ID)
+		b.pass(time.Second)
+		if p := b.post(late.ID); p.Status != store.PostPublished {
+			t.Errorf("approved late: %+v", p)
+		}
+		err = b.db.Update(func(tx *store.Tx) error { _, err := b.worker.Approve(tx, gone.ID); return err })
+		if _, is := errors.AsType[*store.ConflictError](err); !is {
+			t.Errorf("a cancelled post was approved: %v", err)
+		}
+	})
+}
+
 func TestRequestsThatCannotBeAreRefusedByField(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		good := func() Request {

@@ -27,6 +27,7 @@ type Request struct {
 	Silent        bool
 	NoLinkPreview bool
 	AllowPast     bool // a time that has passed means at once
+	Hold          bool // it goes out only when somebody has approved it
 }
 
 // Patch is a change to a post. What is nil stays.
@@ -71,7 +72,7 @@ func (w *Worker) Prepare(ctx context.Context, r Request) (Draft, error) {
 	d := Draft{post: store.Post{
 		ContentID: r.ContentID, Platform: canonical(r.Platform), IdentityID: r.IdentityID,
 		Target: strings.TrimSpace(r.Target), Text: r.Text, Format: r.Format, Media: r.Media,
-		Silent: r.Silent, NoLinkPreview: r.NoLinkPreview, Lateness: r.Lateness, ScheduledTime: at,
+		Silent: r.Silent, NoLinkPreview: r.NoLinkPreview, Lateness: r.Lateness, ScheduledTime: at, Held: r.Hold,
 	}}
 	if _, err := w.network(d.post.Platform); err != nil {
 		return Draft{}, err
