@@ -34,7 +34,7 @@ type stored struct {
 	ids      map[int64]int // in private chats and basic groups: its id for each account
 	taken    map[int64]int // there: the pts that it took of each account
 	entities []tg.MessageEntityClass
-	media    tg.MessageMediaClass
+	media    *storedMedia // nil: none
 }
 
 // Messages are the messages of a channel or group, oldest first.
@@ -205,7 +205,10 @@ func (m *stored) tl(viewer *account) tg.MessageClass {
 	}
 	t := &tg.Message{
 		ID: m.id(viewer), Post: m.chat.kind == broadcast, Out: m.from == viewer, Silent: m.Silent, FromID: from, PeerID: peer,
-		Date: int(m.At.Unix()), Message: m.Text, Entities: m.entities, Media: m.media, GroupedID: m.GroupedID,
+		Date: int(m.At.Unix()), Message: m.Text, Entities: m.entities, GroupedID: m.GroupedID,
+	}
+	if m.media != nil {
+		t.Media = m.media.tl()
 	}
 	if len(m.Buttons) > 0 {
 		t.ReplyMarkup = inlineMarkup(m.Buttons)

@@ -61,7 +61,7 @@ func (c *call) sendMedia(req *tg.MessagesSendMediaRequest) (bin.Encoder, error) 
 		return nil, err
 	}
 	m := c.post(ch, req.RandomID, req.Message, entities, func(m *stored) {
-		m.Silent, m.Media, m.media, m.Buttons = req.Silent, &media.Media, media.tl(), buttons
+		m.Silent, m.Media, m.media, m.Buttons = req.Silent, &media.Media, media, buttons
 	})
 	c.srv.push(ch, c.by, []*stored{m})
 	return c.sent(ch, []*stored{m}), nil
@@ -103,7 +103,7 @@ func (c *call) sendMultiMedia(req *tg.MessagesSendMultiMediaRequest) (bin.Encode
 	for i, item := range req.MultiMedia {
 		posts[i] = c.post(ch, item.RandomID, item.Message, entities[i], func(m *stored) {
 			m.Silent, m.GroupedID = req.Silent, group
-			m.Media, m.media = &media[i].Media, media[i].tl()
+			m.Media, m.media = &media[i].Media, media[i]
 		})
 	}
 	// A repetition of the album is recognised by its first message and answered with all.
