@@ -8,6 +8,7 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -48,21 +49,49 @@ type room struct {
 	log     *logBuffer
 	secrets []string // that must not be in the log
 
-	network  *telegram.Network
-	listener *telegram.Listener // nil: nobody listens to the bot
-	stop     func()             // ends the network and waits for it
-	sent     map[int64]bool
+	network   *telegram.Network
+	listener  *telegram.Listener // nil: nobody listens to the bot
+	hearPause time.Duration      // see telegram.SetHearPause; 0: the usual
+	stop      func()             // ends the network and waits for it
+	sent      map[int64]bool
 }
 
 type logBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
+	mu      sync.Mutex
+	b       bytes.Buffer
+	written chan struct{} // closed and replaced with every line; nil: nobody waits
 }
 
 func (l *logBuffer) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.written != nil {
+		close(l.written)
+		l.written = nil
+	}
 	return l.b.Write(p)
+}
+
+// awaitLog waits until something is in the log.
+func (r *room) awaitLog(words string) {
+	r.Helper()
+	for {
+		r.log.mu.Lock()
+		if strings.Contains(r.log.b.String(), words) {
+			r.log.mu.Unlock()
+			return
+		}
+		if r.log.written == nil {
+			r.log.written = make(chan struct{})
+		}
+		written := r.log.written
+		r.log.mu.Unlock()
+		select {
+		case <-written:
+		case <-r.ctx.Done():
+			r.Fatalf("the log never says %q:\n%s", words, r.log)
+		}
+	}
 }
 
 func (l *logBuffer) String() string {
@@ -138,6 +167,9 @@ func (r *room) start() {
 	if err != nil {
 		r.Fatal(err)
 	}
+	if r.hearPause > 0 {
+		telegram.SetHearPause(n, r.hearPause)
+	}
 	if r.listener != nil {
 		n.Listen(r.id, *r.listener)
 	}
@@ -210,6 +242,14 @@ func (r *room) refused(p platform.Post, kind platform.Kind, scope platform.Scope
 }
 
 func (r *room) messages() []telegramtest.Message { return r.srv.Messages(r.channel.ID) }
+
+// awaitCalls waits for so many calls of a method.
+func (r *room) awaitCalls(method string, n int) {
+	r.Helper()
+	if err := r.srv.AwaitCalls(r.ctx, method, n); err != nil {
+		r.Fatalf("waiting for call %d of %s: %v\n%s", n, method, err, r.log)
+	}
+}
 
 // only returns the single message of the channel.
 func (r *room) only() telegramtest.Message {

@@ -179,10 +179,9 @@ func (e *ear) hearMessage(tx *store.Tx, in tg.MessageClass, users []tg.UserClass
 
 // hearPresses hears the presses that wait. One that has failed too often is left out.
 func (e *ear) hearPresses(ctx context.Context) error {
-	for ctx.Err() == nil {
+	for {
 		e.mu.Lock()
-		if len(e.presses) == 0 {
-			e.presses = nil
+		if len(e.presses) == 0 || ctx.Err() != nil {
 			e.mu.Unlock()
 			return nil
 		}
@@ -208,7 +207,6 @@ func (e *ear) hearPresses(ctx context.Context) error {
 		e.presses = e.presses[1:]
 		e.mu.Unlock()
 	}
-	return ctx.Err()
 }
 
 // tell calls Hear. A panic is a failure: else a message that causes one would end the program

@@ -28,8 +28,8 @@ const (
 // bot itself is not heard, nor is the edit of a message that was heard.
 type Listener struct {
 	// Hear is told each text once, in the order in which they came, in the transaction that also
-	// stores that it was heard; and each press of a button, in a transaction of its own. Like any
-	// function of [store.DB.Update] it may be called again for the same thing, with only the last
+	// stores that it was heard; and each press of a button, in a transaction of its own, without
+	// waiting for texts. Two calls never run at the same time. Like any function of [store.DB.Update] it may be called again for the same thing, with only the last
 	// call counting: it has no effects but through tx, and asks no network.
 	//
 	// If it fails, nothing of the page of texts that it was called for is kept, and all is tried
@@ -68,17 +68,17 @@ func (n *Network) listener(identityID uint64) (Listener, bool) {
 type ear struct {
 	connection *connection
 	listener   Listener
-	wake       chan struct{} // has room for one
+	written    chan struct{} // with room for one: there may be texts to pull
+	pressed    chan struct{} // with room for one: presses wait
 
-	// Of the goroutine alone.
-	api   *tg.Client
-	self  int64
+	api  *tg.Client
+	self int64 // the bot's id
+
+	// Of the goroutine that pulls alone.
 	tries map[int]int  // failures of Hear, by the id of the message
 	leave map[int]bool // messages that are left out
-	said  string       // the failure that was logged last; empty: all is well
 
 	mu      sync.Mutex
-	due     bool // there may be texts to pull
 	presses []*press
 }
 
@@ -90,7 +90,7 @@ type press struct {
 }
 
 func newEar(c *connection, l Listener) *ear {
-	return &ear{connection: c, listener: l, wake: make(chan struct{}, 1),
+	return &ear{connection: c, listener: l, written: make(chan struct{}, 1), pressed: make(chan struct{}, 1),
 		tries: map[int]int{}, leave: map[int]bool{}}
 }
 
@@ -113,29 +113,24 @@ func (e *ear) Handle(_ context.Context, u tg.UpdatesClass) error {
 		case *tg.UpdateNewMessage: // those of channels are of another type
 			e.poke()
 		case *tg.UpdateBotCallbackQuery:
-			e.pressed(update, users)
+			e.queue(update, users)
 		}
 	}
 	return nil
 }
 
 // poke says that there may be something to pull. It never waits.
-func (e *ear) poke() {
-	e.mu.Lock()
-	e.due = true
-	e.mu.Unlock()
-	e.wakeUp()
-}
+func (e *ear) poke() { wake(e.written) }
 
-func (e *ear) wakeUp() {
+func wake(sleeper chan<- struct{}) {
 	select {
-	case e.wake <- struct{}{}:
-	default:
+	case sleeper <- struct{}{}:
+	default: // it is about to look
 	}
 }
 
-// pressed queues a press in a private chat. It never waits.
-func (e *ear) pressed(u *tg.UpdateBotCallbackQuery, users []tg.UserClass) {
+// queue keeps a press in a private chat until it is heard. It never waits.
+func (e *ear) queue(u *tg.UpdateBotCallbackQuery, users []tg.UserClass) {
 	if _, private := u.Peer.(*tg.PeerUser); !private {
 		return
 	}
@@ -152,7 +147,7 @@ func (e *ear) pressed(u *tg.UpdateBotCallbackQuery, users []tg.UserClass) {
 		e.connection.log.Warn().Int64("from", u.UserID).Msg("too many presses wait: one was dropped")
 		return
 	}
-	e.wakeUp()
+	wake(e.pressed)
 }
 
 // listen begins to hear and returns what ends it: nothing is heard after that has returned.
@@ -161,7 +156,8 @@ func (e *ear) listen(ctx context.Context, api *tg.Client, self int64) (stop func
 	e.poke() // what was written while nobody listened
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
-	running.Go(func() { e.run(ctx) })
+	running.Go(func() { e.ever(ctx, e.written, e.pull) })
+	running.Go(func() { e.ever(ctx, e.pressed, e.hearPresses) })
 	running.Go(func() { e.setCommands(ctx) })
 	return func() {
 		cancel()
@@ -169,63 +165,45 @@ func (e *ear) listen(ctx context.Context, api *tg.Client, self int64) (stop func
 	}
 }
 
-// run hears until ctx ends. After a failure it waits, whatever is pushed meanwhile.
-func (e *ear) run(ctx context.Context) {
-	first := e.connection.network.hearPause
-	pause := first
+// ever does what there is to do whenever it is woken, and now and then, until ctx ends. After a
+// failure it waits, whatever wakes it meanwhile, and does it again.
+func (e *ear) ever(ctx context.Context, woken <-chan struct{}, do func(context.Context) error) {
 	for {
-		err := e.hear(ctx)
+		now := time.NewTimer(quiet)
+		select {
+		case <-ctx.Done():
+		case <-woken:
+		case <-now.C:
+		}
+		now.Stop()
+		said := ""
+		for pause := e.connection.network.hearPause; ctx.Err() == nil; pause = min(2*pause, longestPause) {
+			err := do(ctx)
+			if err == nil {
+				break
+			}
+			if ctx.Err() != nil {
+				return
+			}
+			if words := plainly(err); words != said { // the same words once
+				said = words
+				e.connection.log.Warn().Str("error", words).Msg("what people told the bot was not heard; trying again")
+			}
+			wait := pause
+			if asked, ok := errors.AsType[*platform.Error](err); ok {
+				wait = max(wait, asked.Wait)
+			}
+			again := time.NewTimer(wait)
+			select {
+			case <-ctx.Done():
+			case <-again.C:
+			}
+			again.Stop()
+		}
 		if ctx.Err() != nil {
 			return
 		}
-		if err == nil {
-			e.said = ""
-			pause = first
-			timer := time.NewTimer(quiet)
-			select {
-			case <-ctx.Done():
-			case <-e.wake:
-			case <-timer.C:
-				e.poke()
-			}
-			timer.Stop()
-			continue
-		}
-		if words := plainly(err); words != e.said {
-			e.said = words
-			e.connection.log.Warn().Str("error", words).Msg("what people told the bot was not heard; trying again")
-		}
-		wait := pause
-		if asked, ok := errors.AsType[*platform.Error](err); ok {
-			wait = max(wait, asked.Wait)
-		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-ctx.Done():
-		case <-timer.C:
-		}
-		timer.Stop()
-		pause = min(2*pause, longestPause)
 	}
-}
-
-// hear hears all that is there. Presses and texts do not wait for one another.
-func (e *ear) hear(ctx context.Context) error {
-	pressed := e.hearPresses(ctx)
-	e.mu.Lock()
-	due := e.due
-	e.due = false
-	e.mu.Unlock()
-	if !due {
-		return pressed
-	}
-	err := e.pull(ctx)
-	if err != nil {
-		e.mu.Lock()
-		e.due = true
-		e.mu.Unlock()
-	}
-	return errors.Join(err, pressed)
 }
 
 // setCommands lists the bot's commands. A failure is logged and stops nothing.
