@@ -11,7 +11,7 @@ type Heard struct {
 	From      int64  // the person's id, which is also that of the chat
 	Name      string // of the person, for people to read
 	MessageID int64  // of the text, or of the message whose button was pressed; as the bot counts
-	Text      string // empty for a press, and for a message without a text
+	Text      string // as written, or what is written under a photo or file; empty for a press
 	QueryID   int64  // of a press: by which it is answered; 0 for a text
 	Data      string // of a press: the button's
 }

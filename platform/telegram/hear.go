@@ -86,12 +86,15 @@ func (e *ear) pull(ctx context.Context) error {
 			return e.hearPage(from, d.State, d.NewMessages, d.Users)
 		case *tg.UpdatesDifferenceSlice:
 			if d.IntermediateState.Pts == from.Pts && d.IntermediateState.Qts == from.Qts {
-				return fmt.Errorf("ask for what people wrote: Telegram stands still at %d", from.Pts)
+				return standsStill(from)
 			}
 			if err := e.hearPage(from, d.IntermediateState, d.NewMessages, d.Users); err != nil {
 				return err
 			}
 		case *tg.UpdatesDifferenceTooLong:
+			if d.Pts == from.Pts {
+				return standsStill(from)
+			}
 			e.connection.log.Warn().Int("pts", from.Pts).
 				Msg("the bot was away for too long: what was written meanwhile is not heard")
 			if err := e.hearPage(from, tg.UpdatesState{Pts: d.Pts, Qts: from.Qts, Date: from.Date}, nil, nil); err != nil {
@@ -99,6 +102,11 @@ func (e *ear) pull(ctx context.Context) error {
 			}
 		}
 	}
+}
+
+// standsStill is the error for more that never comes. To ask for it at once would never end.
+func standsStill(at heard) error {
+	return fmt.Errorf("ask for what people wrote: Telegram says that there is more, and stands still at %d", at.Pts)
 }
 
 // begin stores the present state: what came before it is not heard.
@@ -125,8 +133,8 @@ func (e *ear) hearPage(from heard, to tg.UpdatesState, messages []tg.MessageClas
 		err := e.connection.network.db.Update(func(tx *store.Tx) error {
 			if now, err := e.heard(tx); err != nil {
 				return err
-			} else if now != from { // an earlier attempt was stored after all
-				return nil
+			} else if now != from {
+				return fmt.Errorf("the bot was heard until %d, and now until %d", from.Pts, now.Pts)
 			}
 			for _, m := range messages {
 				if err := e.hearMessage(tx, m, users); err != nil {
@@ -151,8 +159,7 @@ func (e *ear) hearPage(from heard, to tg.UpdatesState, messages []tg.MessageClas
 			return fmt.Errorf("message %d: %w", failed.id, err)
 		}
 		e.leave[failed.id] = true
-		e.connection.log.Error().Err(failed.err).Int("message", failed.id).Int("tries", hearTries).
-			Msg("a message to the bot cannot be heard and is left out")
+		e.leftOut(failed.err, int64(failed.id), "a message to the bot cannot be heard and is left out")
 	}
 }
 
@@ -200,8 +207,7 @@ func (e *ear) hearPresses(ctx context.Context) error {
 			if p.tries < hearTries {
 				return fmt.Errorf("a press under message %d: %w", p.MessageID, err)
 			}
-			e.connection.log.Error().Err(err).Int64("message", p.MessageID).Int("tries", hearTries).
-				Msg("the press of a button cannot be heard and is left out")
+			e.leftOut(err, p.MessageID, "the press of a button cannot be heard and is left out")
 		}
 		e.mu.Lock()
 		e.presses = e.presses[1:]
@@ -214,10 +220,27 @@ func (e *ear) hearPresses(ctx context.Context) error {
 func (e *ear) tell(tx *store.Tx, h platform.Heard) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+			err = &panicked{v, debug.Stack()}
 		}
 	}()
 	return e.listener.Hear(tx, h)
+}
+
+// panicked is a panic of Hear.
+type panicked struct {
+	value any
+	stack []byte
+}
+
+func (p *panicked) Error() string { return fmt.Sprintf("panic: %v", p.value) }
+
+// leftOut tells the owner that something will never be heard.
+func (e *ear) leftOut(err error, message int64, words string) {
+	log := e.connection.log.Error().Err(err).Int64("message", message).Int("tries", hearTries)
+	if p, ok := errors.AsType[*panicked](err); ok {
+		log = log.Bytes("stack", p.stack)
+	}
+	log.Msg(words)
 }
 
 // meet stores how to address a person who has told the bot something. A description that leaves the

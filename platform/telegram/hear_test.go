@@ -75,7 +75,6 @@ func TestNothingIsLeftOutWhileTheStoreIsOutOfOrder(t *testing.T) {
 	t.Parallel()
 	r, ears, ann := newListening(t)
 	r.stop()
-	r.hearPause = time.Millisecond
 	ears.failing(refusing("two", 12, fmt.Errorf("read: %w", store.ErrUnavailable)))
 	r.srv.Write(ann.ID, r.bot, "one")
 	r.srv.Write(ann.ID, r.bot, "two")

@@ -47,9 +47,9 @@ type Listener struct {
 	Commands []platform.Command
 }
 
-// Listen has what people tell a bot heard from its next connection on: it is called before
-// [Network.Run]. What was written before the first connection with a listener is not heard. A user
-// account is not listened to.
+// Listen has what people tell a bot heard, from the next connection of the identity on: it is called
+// before [Network.Run], or before [Network.Connect] for an identity that is new. What was written
+// before the first connection with a listener is not heard. A user account is not listened to.
 func (n *Network) Listen(identityID uint64, l Listener) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
