@@ -3,6 +3,7 @@ module belfry
 go 1.26.0
 
 require (
+	filippo.io/age v1.3.1
 	github.com/alecthomas/kong v1.17.0
 	github.com/alicebob/sqlittle v1.5.0
 	github.com/cenkalti/backoff/v4 v4.3.0
@@ -25,6 +26,7 @@ require (
 )
 
 require (
+	filippo.io/hpke v0.4.0 // indirect
 	github.com/BurntSushi/toml v1.4.1-0.20240526193622-a339e1f7089c // indirect
 	github.com/andybalholm/brotli v1.2.1 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect

@@ -17,8 +17,8 @@ import (
 // anything. It holds the reason, in words.
 const Paused = "paused"
 
-// Restore makes the file at to, which must not exist, from the backup or the plain copy at from. The
-// copy is verified before it appears under its name, and starts paused: the system that it was made
+// Restore makes the file at to, which must not exist, from the backup, the sealed backup or the plain
+// copy at from. The copy is verified before it appears under its name, and starts paused: the system that it was made
 // of may still run, and one login must not be used by two. It belongs to whom the directory
 // belongs. Rows and indexes that are damaged do not stop it; they are returned.
 func Restore(ctx context.Context, from, to string, opts Options) ([]Problem, error) {
@@ -42,7 +42,16 @@ func restore(ctx context.Context, from, to string, opts Options) (problems []Pro
 			err = errors.Join(err, removeIfThere(temporary))
 		}
 	}()
-	if err := copyFile(from, temporary); err != nil {
+	sealed, err := IsSealed(from)
+	if err != nil {
+		return nil, err
+	}
+	if sealed {
+		err = Unseal(from, temporary, opts.Passphrase)
+	} else {
+		err = copyFile(from, temporary)
+	}
+	if err != nil {
 		return nil, err
 	}
 	problems, err = opts.Verifier.verifyPages(ctx, temporary)

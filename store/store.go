@@ -46,6 +46,8 @@ type Options struct {
 	// CopyGrowth is the number of bytes that the file may grow by while somebody has it open to copy
 	// it, before their copy is given up; 0 means 1 GiB.
 	CopyGrowth int64
+	// Passphrase opens a sealed backup that is restored.
+	Passphrase string
 	// Verifier verifies files outside of this process; without one it is done here.
 	Verifier Verifier
 	// Note is told, in a sentence for the log, what the owner should know and no error says. It is

@@ -10,12 +10,13 @@ import (
 
 type restoreCommand struct {
 	fileSetting
-	File string `arg:"" type:"existingfile" help:"The backup: what belfry backup wrote, or a plain copy of the file."`
+	File       string `arg:"" type:"existingfile" help:"The backup: what belfry backup wrote, a plain copy of the file, or what the admin bot sent."`
+	Passphrase string `env:"BELFRY_BACKUP_PASSPHRASE" help:"What the backup is encrypted with, if it is; better in the environment."`
 }
 
 // Run puts a backup in the place of the file.
 func (c *restoreCommand) Run(ctx context.Context, o output) error {
-	problems, err := store.Restore(ctx, c.File, c.DB, store.Options{Verifier: verifier()})
+	problems, err := store.Restore(ctx, c.File, c.DB, store.Options{Verifier: verifier(), Passphrase: c.Passphrase})
 	for _, p := range problems {
 		fmt.Fprintln(o.out, p)
 	}
