@@ -104,7 +104,7 @@ func (db *DB) Now() time.Time { return db.opts.Now().UTC() }
 // Size returns the size of the file in bytes.
 func (db *DB) Size() (size int64, err error) {
 	err = db.View(func(tx *Tx) error {
-		size = tx.bolt.Size()
+		size = tx.Size()
 		return nil
 	})
 	return size, err

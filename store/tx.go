@@ -63,3 +63,6 @@ func (tx *Tx) undoIDs() {
 	}
 	tx.assigned = nil
 }
+
+// Size returns the size of the file in bytes, as the transaction sees it.
+func (tx *Tx) Size() int64 { return tx.bolt.Size() }

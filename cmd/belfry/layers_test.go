@@ -25,6 +25,7 @@ var (
 		"platform/telegram": {"platform", "store"}, // sessions and peers live in the store
 		"platform/*":        {"platform"},
 		"worker/*":          {"store", "scheduler", "platform", "adapters"},
+		"worker/adminbot":   {"store", "scheduler", "platform", "adapters", "workers"}, // a door to their actions
 		"web":               {"store", "scheduler", "workers"},
 		"cmd":               {"store", "scheduler", "platform", "adapters", "workers", "web"},
 		"systemd":           {},
@@ -159,6 +160,9 @@ func TestEachHouseRuleIsEnforced(t *testing.T) {
 		{"worker/posts/run.go", "belfry/platform/telegram", true},
 		{"worker/posts/run.go", "belfry/worker/rules", false},
 		{"worker/posts/run.go", "belfry/web", false},
+		{"worker/posts/run.go", "belfry/worker/adminbot", false},
+		{"worker/adminbot/posts.go", "belfry/worker/posts", true},
+		{"worker/adminbot/posts.go", "belfry/web", false},
 		{"worker/posts/run.go", "github.com/gotd/td/tg", false},
 		{"worker/posts/run.go", "belfry/platform/telegram/telegramtest", false},
 		{"worker/posts/run_test.go", "belfry/platform/telegram/telegramtest", true},

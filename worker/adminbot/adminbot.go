@@ -1,0 +1,244 @@
+// Package adminbot is the door to Belfry that its owners have in Telegram: a menu of buttons that
+// shows what happens, and from which they act.
+//
+// What a person says or presses is heard in one transaction: the action, and the notice that answers,
+// are committed with the fact that it was heard. So an action takes place once and has one answer,
+// whatever happens to the program or the network. Every button names what is to be, not what is to be
+// changed: pressed twice, it does the same.
+//
+// It obeys its admins alone, and only in private. A stranger gets no answer and is counted.
+package adminbot
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"belfry/platform"
+	"belfry/store"
+	"belfry/worker/accounts"
+	"belfry/worker/alerts"
+	"belfry/worker/notices"
+	"belfry/worker/posts"
+	"belfry/worker/tasks"
+)
+
+// Workers are those whose actions the bot offers.
+type Workers struct {
+	Posts    *posts.Worker
+	Tasks    *tasks.Worker
+	Accounts *accounts.Worker
+	Alerts   *alerts.Worker
+	Notices  *notices.Worker
+}
+
+// Config is the settings of the bot.
+type Config struct {
+	Admins []int64 // the ids of those that it obeys
+	Lang   string  // of what it says: en or ru
+	Zone   *time.Location
+	// Passphrase encrypts the backups that it sends; without one it sends none.
+	Passphrase string
+	// Folder is the media folder, in which a backup is while it is sent.
+	Folder string
+	// Refusal says in Lang why an action was refused, and Reason why something is as it is. nil: as
+	// the store words it.
+	Refusal func(error) string
+	Reason  func(store.Reason) string
+	Log     zerolog.Logger
+}
+
+// Bot answers the admins.
+type Bot struct {
+	db      *store.DB
+	cfg     Config
+	workers Workers
+	say     words
+}
+
+// New returns a bot for the records in db.
+func New(db *store.DB, w Workers, cfg Config) *Bot {
+	if cfg.Zone == nil {
+		cfg.Zone = time.UTC
+	}
+	if cfg.Refusal == nil {
+		cfg.Refusal = error.Error
+	}
+	if cfg.Reason == nil {
+		cfg.Reason = func(why store.Reason) string { return why.Text(cfg.Lang, cfg.Zone) }
+	}
+	return &Bot{db: db, cfg: cfg, workers: w, say: wordsIn(cfg.Lang)}
+}
+
+// Commands are those that Telegram lists.
+func (b *Bot) Commands() []platform.Command {
+	var all []platform.Command
+	for _, page := range pages() {
+		all = append(all, platform.Command{Name: page, About: b.say.commands[page]})
+	}
+	return all
+}
+
+// noticeAnswer is the kind of the notices that answer.
+const noticeAnswer = "answer"
+
+// Hear takes in what somebody has said or pressed, and answers an admin.
+func (b *Bot) Hear(tx *store.Tx, h platform.Heard) error {
+	if !b.obeys(h.From) {
+		return b.countStranger(tx, h)
+	}
+	s, err := b.respond(tx, h)
+	if err != nil {
+		return err
+	}
+	n := store.Notice{Kind: noticeAnswer, Chat: strconv.FormatInt(h.From, 10), Text: fit(s.text), Buttons: s.buttons, Query: h.QueryID}
+	if h.QueryID != 0 && !s.anew {
+		n.Edit = h.MessageID
+	}
+	_, err = b.workers.Notices.Send(tx, n)
+	return err
+}
+
+func (b *Bot) obeys(id int64) bool {
+	for _, admin := range b.cfg.Admins {
+		if admin == id {
+			return true
+		}
+	}
+	return false
+}
+
+// respond carries out what is asked for and returns what is shown. What an owner has done wrong is
+// shown; other errors undo everything.
+func (b *Bot) respond(tx *store.Tx, h platform.Heard) (screen, error) {
+	r := request{bot: b, tx: tx, by: h.Name, chat: h.From}
+	var s screen
+	var err error
+	if h.QueryID != 0 {
+		err = r.forget()
+		if err == nil {
+			s, err = r.open(h.Data)
+		}
+	} else {
+		s, err = r.read(h.Text)
+	}
+	if err == nil {
+		return s, nil
+	}
+	if errors.Is(err, store.ErrNotFound) {
+		return r.hint(b.say.gone), nil
+	}
+	if isRefusal(err) {
+		return r.hint("⚠️ " + b.cfg.Refusal(err)), nil
+	}
+	return s, fmt.Errorf("answer %d: %w", h.From, err)
+}
+
+func isRefusal(err error) bool {
+	_, field := errors.AsType[*store.FieldError](err)
+	_, conflict := errors.AsType[*store.ConflictError](err)
+	return field || conflict
+}
+
+// request is one thing that an admin wants.
+type request struct {
+	bot  *Bot
+	tx   *store.Tx
+	by   string // the admin's name
+	chat int64
+}
+
+// read takes in a text: a command, or what was asked for.
+func (r request) read(text string) (screen, error) {
+	text = strings.TrimSpace(text)
+	if command, ok := strings.CutPrefix(text, "/"); ok {
+		if err := r.forget(); err != nil {
+			return screen{}, err
+		}
+		name, _, _ := strings.Cut(command, " ")
+		name, _, _ = strings.Cut(strings.ToLower(name), "@") // /status@my_bot
+		if name == "start" || name == "help" {
+			name = pageMenu
+		}
+		if !slices.Contains(pages(), name) {
+			return r.hint(r.bot.say.notUnderstood), nil
+		}
+		return r.open(name)
+	}
+	asked, err := r.asked()
+	if err != nil {
+		return screen{}, err
+	}
+	switch asked {
+	case askInterval:
+		return r.takeInterval(text)
+	case askNames:
+		return r.takeNames(text)
+	}
+	return r.hint(r.bot.say.notUnderstood), nil
+}
+
+// open shows a page, or carries out what a button says. The path of a page is its name and what it is
+// about.
+func (r request) open(path string) (screen, error) {
+	parts := strings.Split(path, "/")
+	page, rest := parts[0], parts[1:]
+	switch page {
+	case pageMenu:
+		return r.menu(), nil
+	case pageStatus:
+		return r.status()
+	case pageCheck:
+		return r.check(rest)
+	case pagePosts:
+		return r.posts(rest)
+	case pageTasks:
+		return r.tasks(rest)
+	case pageAlerts:
+		return r.alerts(rest)
+	case pageBackup:
+		return r.backup(rest)
+	}
+	return r.hint(r.bot.say.notUnderstood), nil
+}
+
+// strangers is how often somebody who is no admin has tried to talk to the bot.
+type strangers struct {
+	Count int       `json:"count"`
+	Last  int64     `json:"last"` // the id of the last one
+	At    time.Time `json:"at"`
+}
+
+const settingStrangers = "adminbot.strangers"
+
+func (b *Bot) countStranger(tx *store.Tx, h platform.Heard) error {
+	s, err := readStrangers(tx)
+	if err != nil {
+		return err
+	}
+	s.Count++
+	s.Last, s.At = h.From, tx.Now()
+	data, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	b.cfg.Log.Warn().Int64("from", h.From).Int("so_far", s.Count).Msg("somebody who is no admin talks to the admin bot; no answer")
+	return tx.Settings.Set(settingStrangers, string(data))
+}
+
+func readStrangers(tx *store.Tx) (s strangers, err error) {
+	text, err := tx.Settings.Value(settingStrangers)
+	if err != nil || text == "" {
+		return s, err
+	}
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		return strangers{}, nil //nolint:nilerr // a count that cannot be read begins anew
+	}
+	return s, nil
+}

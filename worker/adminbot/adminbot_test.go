@@ -1,0 +1,325 @@
+package adminbot
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"belfry/platform"
+	"belfry/store"
+	"belfry/worker/tasks"
+)
+
+func (b *bench) file(name string) ([]byte, error) { return os.ReadFile(filepath.Join(b.dir, name)) }
+
+func TestStrangersGetNoAnswerAndAreCounted(t *testing.T) {
+	inBubble(t, "en", func(b *bench) {
+		b.hear(platform.Heard{From: 666, Name: "Eve", Text: "/status"})
+		b.hear(platform.Heard{From: 667, Name: "Mallory", QueryID: 5, MessageID: 1, Data: "backup/yes"})
+		b.pass(time.Hour)
+		if len(b.net.messages) != 0 || len(b.net.answered) != 0 {
+			t.Errorf("strangers were told %+v, %v", b.net.messages, b.net.answered)
+		}
+		has(t, b.write("/status"), "Strangers have tried to talk to me: 2", "id 667")
+	})
+}
+
+func TestEveryCommandAndEveryButtonOfTheMenuShowsItsPage(t *testing.T) {
+	for _, lang := range []string{"en", "ru"} {
+		inBubble(t, lang, func(b *bench) {
+			name := regexp.MustCompile(`^[a-z]{1,32}$`)
+			for _, c := range b.bot.Commands() {
+				if !name.MatchString(c.Name) || c.About == "" {
+					t.Errorf("command %+v", c)
+				}
+				m := b.write("/" + c.Name + "@the_bot now")
+				if m.Text == b.bot.say.notUnderstood || m.Text == "" || strings.Contains(m.Text, "%!") {
+					t.Errorf("/%s shows %q", c.Name, m.Text)
+				}
+				b.write("/start")
+				if title := b.bot.say.titles[c.Name]; title != "" {
+					m = b.press(title)
+				}
+				if strings.Contains(m.Text, "%!") || len(m.Buttons) == 0 {
+					t.Errorf("%s shows %+v", c.Name, m)
+				}
+			}
+		})
+	}
+}
+
+func TestWhatIsNotUnderstoodGetsAHint(t *testing.T) {
+	inBubble(t, "en", func(b *bench) {
+		for _, text := range []string{"hello", "/", "/nonsense", "", "/posts/17", "///", "/🙂"} {
+			if m := b.write(text); m.Text != b.bot.say.notUnderstood || len(m.Buttons) == 0 {
+				t.Errorf("%q is answered by %q", text, m.Text)
+			}
+		}
+		for _, data := range []string{"", "posts/x", "posts/17/x", "check/x", "tasks/x", "alerts/x", "alerts/ack/x", "check/list/x", "/", "posts/99"} {
+			b.hear(platform.Heard{From: admin, MessageID: 1, QueryID: 1, Data: data})
+			if m := b.shown()[0]; m.Text == "" || strings.Contains(m.Text, "%!") {
+				t.Errorf("%q is answered by %q", data, m.Text)
+			}
+		}
+		if n := len(b.shown()); n != 7 {
+			t.Errorf("%d messages: a press changes the message whose button it was", n)
+		}
+	})
+}
+
+func TestTheIntervalIsChangedByButtonsOrInWords(t *testing.T) {
+	inBubble(t, "en", func(b *bench) {
+		b.write("/check")
+		b.press("Add")
+		has(t, b.write("@alice\nbob\n\nno such name!"), "Added: 2, were there: 0, no names: 1", "Line 4 is no name")
+		b.pass(time.Minute)
+		has(t, b.press("Refresh"), "Every 5 min", "Looked for: 2", "Last check")
+		b.press("Interval")
+		has(t, b.press("3 min"), "From now on every 3 min")
+		every := func() (d time.Duration) {
+			b.view(func(tx *store.Tx) (err error) { d, err = b.workers.Accounts.Interval(tx); return err })
+			return d
+		}
+		checks := func() (n int) {
+			b.view(func(tx *store.Tx) error {
+				all, err := tx.AccountChecks.Between(time.Time{}, time.Now(), 1000)
+				n = len(all)
+				return err
+			})
+			return n
+		}
+		before := checks()
+		b.pass(30 * time.Minute)
+		if n := checks() - before; every() != 3*time.Minute || n < 9 || n > 11 {
+			t.Errorf("every %v, %d checks in half an hour", every(), n)
+		}
+
+		b.write("/check")
+		b.press("Interval")
+		has(t, b.write("soon"), "no number of minutes")
+		has(t, b.write("0"), "is not between a minute and a week")
+		has(t, b.write("7"), "From now on every 7 min")
+		has(t, b.write("9"), b.bot.say.notUnderstood) // nobody asked
+		if every() != 7*time.Minute {
+			t.Errorf("every %v", every())
+		}
+		b.write("/check")
+		b.press("Interval")
+		b.pass(time.Hour)
+		has(t, b.write("15"), b.bot.say.notUnderstood) // that was long ago
+	})
+}
+
+func TestTheCheckIsSteered(t *testing.T) {
+	inBubble(t, "ru", func(b *bench) {
+		has(t, b.write("/check"), "Аккаунтов пока нет")
+		b.press("Добавить")
+		var names []string
+		for i := range 45 {
+			names = append(names, fmt.Sprintf("name_%02d", i))
+		}
+		has(t, b.write(strings.Join(names, "\n")), "Добавлено: 45")
+		b.pass(time.Second)
+		has(t, b.press("Обновить"), "Идёт проверка: ")
+		has(t, b.press("Проверить"), "a check is under way") // the words of the worker, without a translator
+		b.write("/check")
+		has(t, b.press("Список"), "@name_00", "@name_19")
+		has(t, b.press("Дальше"), "@name_20", "@name_39")
+		m := b.press("Дальше")
+		has(t, m, "@name_44")
+		if strings.Contains(m.Text, "name_39") {
+			t.Errorf("the last page shows %q", m.Text)
+		}
+		b.write("/check")
+		has(t, b.press("Тихий режим"), "сообщаю только об изменениях")
+		if m := b.press("Сообщать всё"); strings.Contains(m.Text, "🔕") {
+			t.Errorf("not quiet: %q", m.Text)
+		}
+	})
+}
+
+func TestPostsAreShownApprovedPublishedAndCancelled(t *testing.T) {
+	inBubble(t, "en", func(b *bench) {
+		has(t, b.write("/posts"), "No posts today")
+		held := b.schedule(48*time.Hour, "A draft", true)
+		now := b.schedule(time.Hour, "Publish me", false)
+		gone := b.schedule(2*time.Hour, "Cancel <b>me</b>", false)
+		b.schedule(72*time.Hour, "Another day", false)
+		m := b.write("/posts")
+		has(t, m, "Today: 2", "Waiting for approval: 1")
+		if len(m.Buttons) != 4 {
+			t.Errorf("buttons %+v", m.Buttons)
+		}
+		has(t, b.press("A draft"), "waits for approval", "A draft")
+		b.press("Approve")
+		has(t, b.press("Approve"), "It goes out at its time", "scheduled")
+		if p := b.post(held.ID); p.Held || p.Status != store.PostScheduled {
+			t.Errorf("approved: %+v", p)
+		}
+		b.write("/posts")
+		b.press("Publish me")
+		b.press("Publish now")
+		b.press("No")
+		if p := b.post(now.ID); p.Status != store.PostScheduled {
+			t.Errorf("asked, and not said yes: %+v", p)
+		}
+		b.press("Publish now")
+		b.press("Publish now")
+		if p := b.post(now.ID); p.Status != store.PostPublished {
+			t.Errorf("published: %+v", p)
+		}
+		b.write("/posts")
+		b.press("Cancel <b>")
+		b.press("Cancel")
+		b.press("Cancel")
+		if p := b.post(gone.ID); p.Status != store.PostCancelled {
+			t.Errorf("cancelled: %+v", p)
+		}
+		// A button that is out of date says so, and does nothing twice.
+		b.hear(platform.Heard{From: admin, MessageID: 1, QueryID: 77, Data: fmt.Sprintf("posts/%d/now/yes", now.ID)})
+		has(t, b.shown()[0], "published")
+		sent := 0
+		for _, m := range b.net.messages {
+			if m.Target == "@channel" {
+				sent++
+			}
+		}
+		if sent != 1 {
+			t.Errorf("%d messages are in the channel", sent)
+		}
+	})
+}
+
+func TestManyPostsAreCountedAndTheFirstShown(t *testing.T) {
+	inBubble(t, "en", func(b *bench) {
+		for i := range 40 {
+			b.schedule(time.Duration(i+1)*time.Minute, fmt.Sprint("post ", i), false)
+		}
+		m := b.write("/posts")
+		has(t, m, "Today: 40", "And 28 more")
+		if len(m.Buttons) != shownPosts+1 {
+			t.Errorf("%d rows of buttons", len(m.Buttons))
+		}
+	})
+}
+
+func TestBroadcastsArePausedAndGoOn(t *testing.T) {
+	inBubble(t, "en", func(b *bench) {
+		draft, err := b.workers.Tasks.Prepare(tasks.Request{IdentityID: b.login, Text: "Open evening", Targets: []string{"@a_chat", "@bb_chat", "@ccc_chat", "@dddd_chat"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.update(func(tx *store.Tx) error { _, err := b.workers.Tasks.Create(tx, draft); return err })
+		b.pass(time.Second)
+		b.write("/tasks")
+		has(t, b.press("Open evening"), "1/4", "Sent 1, failed 0, skipped 0", "Next: ", "Open evening")
+		has(t, b.press("Pause"), "Paused")
+		b.pass(time.Hour)
+		has(t, b.press("Refresh"), "1/4", "Paused")
+		b.press("Go on")
+		b.pass(5 * time.Minute)
+		has(t, b.press("Refresh"), "4/4", "▓▓▓▓▓▓▓▓▓▓", "Done")
+	})
+}
+
+func TestAlertsAreSeen(t *testing.T) {
+	inBubble(t, "en", func(b *bench) {
+		b.pass(time.Minute)
+		for range 3 {
+			b.update(func(tx *store.Tx) error {
+				return tx.Posts.Put(&store.Post{Platform: "telegram", Target: "@channel", Text: "x", Status: store.PostFailed,
+					Reason: store.Reason{Code: store.ReasonRefused, Detail: "no rights"}, UpdatedAt: tx.Now(), ScheduledTime: tx.Now()})
+			})
+		}
+		b.pass(time.Minute)
+		if n := len(b.shown()); n != 3 {
+			t.Fatalf("told %d alerts: %+v", n, b.shown())
+		}
+		has(t, b.press("Seen"), "Post 3 to @channel was not published", "Seen by Ann")
+		has(t, b.write("/status"), "⚠️ Post 2 to @channel")
+		m := b.write("/alerts")
+		has(t, m, "1. Post 2", "2. Post 1", "Refused: no rights")
+		has(t, b.press("1. Seen"), "1. Post 1")
+		b.pass(time.Second)
+		has(t, b.press("Menu"), "What would you like to see?")
+		b.write("/alerts")
+		has(t, b.press("1. Seen"), "Nothing needs looking at")
+	})
+}
+
+func TestABackupIsSentSealedAndLeavesNothingBehind(t *testing.T) {
+	inBubble(t, "en", func(b *bench) {
+		has(t, b.write("/backup"), "encrypted with the passphrase")
+		has(t, b.press("Send it"), "I make the copy")
+		b.write("/backup")
+		has(t, b.press("Send it"), "on its way already")
+		b.start("en") // the program ends and starts in the middle
+		b.pass(5 * time.Minute)
+		if len(b.net.files) != 1 {
+			t.Fatalf("%d files were sent: %+v", len(b.net.files), b.shown())
+		}
+		dir := t.TempDir()
+		sealed, to := filepath.Join(dir, "sent.age"), filepath.Join(dir, "restored.db")
+		if err := os.WriteFile(sealed, b.net.files[0], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if problems, err := store.Restore(t.Context(), sealed, to, store.Options{Passphrase: "correct horse"}); err != nil || len(problems) > 0 {
+			t.Errorf("what was sent cannot be restored: %v, %v", problems, err)
+		}
+		if bytes.Contains(b.net.files[0], []byte("@channel")) {
+			t.Error("the backup can be read")
+		}
+		b.pass(time.Hour)
+		if left, err := filepath.Glob(filepath.Join(b.dir, "*", "*")); err != nil || len(left) > 0 {
+			t.Errorf("left are %v, %v", left, err)
+		}
+		b.write("/backup")
+		b.net.refuse = true
+		b.press("Send it")
+		b.pass(time.Hour)
+		if left, err := filepath.Glob(filepath.Join(b.dir, "*", "*")); err != nil || len(left) > 0 {
+			t.Errorf("after a refusal, left are %v, %v", left, err)
+		}
+	})
+}
+
+func TestABackupThatCannotBeMadeIsTold(t *testing.T) {
+	inBubble(t, "en", func(b *bench) {
+		if err := os.WriteFile(filepath.Join(b.dir, backupsFolder), []byte("in the way"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		b.write("/backup")
+		b.press("Send it")
+		b.pass(time.Hour)
+		shown := b.shown()
+		has(t, shown[len(shown)-1], "The backup could not be made")
+	})
+}
+
+func TestWithoutAPassphraseNoBackupIsSent(t *testing.T) {
+	inBubble(t, "en", func(b *bench) {
+		b.bot.cfg.Passphrase = ""
+		has(t, b.write("/backup"), "BELFRY_BACKUP_PASSPHRASE")
+		b.hear(platform.Heard{From: admin, MessageID: 1, QueryID: 1, Data: "backup/yes"})
+		b.pass(time.Hour)
+		if len(b.net.files) != 0 {
+			t.Error("a backup was sent")
+		}
+	})
+}
+
+func TestALongTextFitsIntoAMessage(t *testing.T) {
+	inBubble(t, "en", func(b *bench) {
+		post := b.schedule(time.Hour, strings.Repeat("🙂", 4000), false)
+		b.write("/posts")
+		m := b.press("🙂🙂")
+		if units := len([]rune(m.Text)); units > 2100 || units < 1500 || post.ID == 0 {
+			t.Errorf("%d characters", units)
+		}
+	})
+}

@@ -1,0 +1,87 @@
+package adminbot
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"belfry/store"
+	"belfry/worker/alerts"
+)
+
+// shownAlerts is how many alerts a page has.
+const shownAlerts = 8
+
+// alerts is the page of the alerts that nobody has seen, and what its buttons do, and those under the
+// messages about alerts.
+func (r request) alerts(path []string) (screen, error) {
+	switch {
+	case len(path) == 0:
+		return r.alertsPage("")
+	case path[0] != "ack":
+		return r.hint(r.bot.say.notUnderstood), nil
+	case len(path) == 1:
+		n, err := r.bot.workers.Alerts.AcknowledgeAll(r.tx, r.who())
+		if err != nil {
+			return screen{}, err
+		}
+		return r.alertsPage(fmt.Sprintf(r.bot.say.allSeen, n))
+	}
+	id, err := strconv.ParseUint(path[1], 10, 64)
+	if err != nil {
+		return r.hint(r.bot.say.notUnderstood), nil
+	}
+	a, err := r.bot.workers.Alerts.Acknowledge(r.tx, id, r.who())
+	if err != nil {
+		return screen{}, err
+	}
+	if len(path) > 2 { // on the page
+		return r.alertsPage("")
+	}
+	// It takes the place of the message that told about it.
+	t := alerts.Text(a, r.bot.cfg.Lang, r.bot.cfg.Zone)
+	if a.AcknowledgedAt.IsZero() { // it was over before
+		return screen{text: fmt.Sprintf("%s\n\n✅ "+r.bot.say.overSince, t.What, r.clock(a.OverAt))}, nil
+	}
+	return screen{text: fmt.Sprintf("%s\n\n👁 "+r.bot.say.seenBy, t.What, a.AcknowledgedBy, r.clock(a.AcknowledgedAt))}, nil
+}
+
+// who is the admin, as the alert remembers who has seen it.
+func (r request) who() string {
+	if r.by != "" {
+		return r.by
+	}
+	return strconv.FormatInt(r.chat, 10)
+}
+
+func (r request) alertsPage(first string) (screen, error) {
+	say := r.bot.say
+	open, err := r.tx.Alerts.ByState(store.AlertOpen, store.Query{Limit: shownAlerts})
+	if err != nil {
+		return screen{}, err
+	}
+	lines := []string{"🔔 " + say.titles[pageAlerts], ""}
+	if first != "" {
+		lines = append(lines, first, "")
+	}
+	var rows [][]store.Button
+	for i, a := range open.Items {
+		t := alerts.Text(a, r.bot.cfg.Lang, r.bot.cfg.Zone)
+		lines = append(lines, fmt.Sprintf("%d. %s (%s)", i+1, t.What, r.clock(a.RaisedAt)))
+		if !a.Reason.Zero() {
+			lines = append(lines, r.bot.cfg.Reason(a.Reason))
+		}
+		lines = append(lines, t.Cure, "")
+		rows = append(rows, []store.Button{button(fmt.Sprintf(say.seen, i+1), pageAlerts, "ack", a.ID, "page")})
+	}
+	if open.Next != "" {
+		lines = append(lines, say.moreAlerts)
+	}
+	if len(open.Items) > 1 {
+		rows = append(rows, []store.Button{button(say.seeAll, pageAlerts, "ack")})
+	}
+	if len(open.Items) == 0 {
+		lines = append(lines, "✅ "+say.allWell)
+	}
+	return r.page(strings.Join(lines, "\n"), rows, button(say.refresh, pageAlerts)), nil
+}

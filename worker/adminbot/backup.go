@@ -1,0 +1,147 @@
+package adminbot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"belfry/scheduler"
+	"belfry/store"
+)
+
+// BackupKind is the kind of the jobs that make a backup and send it to an admin.
+const BackupKind = "backup"
+
+const (
+	// backupsFolder is below the media folder, from which files are sent.
+	backupsFolder = "backups"
+	// maxBackup is what Telegram takes from a bot, in bytes.
+	maxBackup = 4000 * 512 << 10
+	// sentPause is between two looks whether a backup was sent.
+	sentPause = 30 * time.Second
+)
+
+// Jobs is how the scheduler runs what this package does, by kind.
+func (b *Bot) Jobs() map[string]scheduler.Kind {
+	return map[string]scheduler.Kind{
+		BackupKind: {Worker: backer{b}, Timeout: 30 * time.Minute, Retry: scheduler.Retry{Backoff: 30 * time.Second}},
+	}
+}
+
+// backup is the page of the backup, and what its button does.
+func (r request) backup(path []string) (screen, error) {
+	say := r.bot.say
+	title := "💾 " + say.titles[pageBackup] + "\n\n"
+	switch {
+	case r.bot.cfg.Passphrase == "":
+		return r.page(title+say.noPassphrase, nil), nil
+	case len(path) == 0:
+		text := title + fmt.Sprintf(say.backupMeans, float64(r.tx.Size())/(1<<20))
+		return r.page(text, [][]store.Button{{button(say.sendBackup, pageBackup, confirmed)}}), nil
+	}
+	job := store.Job{Name: fmt.Sprint(BackupKind, "_", r.chat), Kind: BackupKind, Subject: uint64(r.chat), Lane: BackupKind,
+		Trigger: store.Trigger{At: r.tx.Now()}}
+	if _, err := r.tx.Jobs.ByName(job.Name); err == nil {
+		return r.page(title+say.backupRuns, nil), nil
+	} else if !errors.Is(err, store.ErrNotFound) {
+		return screen{}, err
+	}
+	if err := scheduler.Put(r.tx, job); err != nil {
+		return screen{}, err
+	}
+	return r.page(title+say.backupBegins, nil), nil
+}
+
+// backer makes backups. A job makes one, has it sent by a notice, and removes the file when that has
+// been sent or given up.
+type backer struct{ *Bot }
+
+// noticeOf is the setting with the id of the notice that carries a job's backup.
+func noticeOf(job store.Job) string { return "adminbot." + job.Name }
+
+// Run takes the step that comes next.
+func (b backer) Run(_ context.Context, job store.Job) (scheduler.Outcome, error) {
+	var notice store.Notice
+	err := b.db.View(func(tx *store.Tx) error {
+		id, err := tx.Settings.Value(noticeOf(job))
+		if err != nil || id == "" {
+			return err
+		}
+		number, err := strconv.ParseUint(id, 10, 64)
+		if err != nil {
+			return err
+		}
+		notice, err = tx.Notices.Get(number)
+		return err
+	})
+	switch {
+	case err != nil && !errors.Is(err, store.ErrNotFound):
+		return scheduler.Outcome{}, fmt.Errorf("look for the backup that is sent: %w", err)
+	case err == nil && notice.ID == 0:
+		return b.make(job)
+	case notice.Open() && err == nil:
+		return b.later(nil), nil
+	}
+	if err := b.clear(job); err != nil {
+		return scheduler.Outcome{}, err
+	}
+	return scheduler.Outcome{Step: true, Write: func(tx *store.Tx) error { return tx.Settings.Set(noticeOf(job), "") }}, nil
+}
+
+func (b backer) later(write func(*store.Tx) error) scheduler.Outcome {
+	return scheduler.Outcome{Again: b.db.Now().Add(sentPause), Step: true, Write: write}
+}
+
+// make makes the backup and writes the notice that carries it.
+func (b backer) make(job store.Job) (scheduler.Outcome, error) {
+	if err := b.clear(job); err != nil { // what an attempt before has left
+		return scheduler.Outcome{}, err
+	}
+	if err := os.MkdirAll(b.folder(job), 0o700); err != nil {
+		return scheduler.Outcome{}, fmt.Errorf("make a folder for the backup: %w", err)
+	}
+	name := fmt.Sprintf("belfry-%s.db.age", job.Occurrence.In(b.cfg.Zone).Format("2006-01-02-1504"))
+	file := filepath.Join(b.folder(job), name)
+	if err := b.db.BackupSealed(file, b.cfg.Passphrase); err != nil {
+		return scheduler.Outcome{}, err
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		return scheduler.Outcome{}, err
+	}
+	n := store.Notice{Kind: BackupKind, Chat: fmt.Sprint(job.Subject), File: path.Join(backupsFolder, job.Name, name),
+		Text: fmt.Sprintf(b.say.backup, job.Occurrence.In(b.cfg.Zone).Format("02.01.2006 15:04"))}
+	if info.Size() > maxBackup {
+		n.File, n.Text = "", b.say.backupTooLarge
+	}
+	return b.later(func(tx *store.Tx) error {
+		sent, err := b.workers.Notices.Send(tx, n)
+		if err != nil {
+			return err
+		}
+		return tx.Settings.Set(noticeOf(job), fmt.Sprint(sent.ID))
+	}), nil
+}
+
+// End tells the admin that there is no backup.
+func (b backer) End(tx *store.Tx, job store.Job, why store.Reason) error {
+	_, err := b.workers.Notices.Send(tx, store.Notice{Kind: BackupKind, Chat: fmt.Sprint(job.Subject),
+		Text: "⚠️ " + b.say.backupFailed + "\n\n" + b.cfg.Reason(why)})
+	return err
+}
+
+func (b backer) folder(job store.Job) string {
+	return filepath.Join(b.cfg.Folder, backupsFolder, job.Name)
+}
+
+func (b backer) clear(job store.Job) error {
+	if err := os.RemoveAll(b.folder(job)); err != nil {
+		return fmt.Errorf("remove a backup that was sent: %w", err)
+	}
+	return nil
+}

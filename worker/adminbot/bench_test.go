@@ -1,0 +1,278 @@
+package adminbot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"belfry/platform"
+	"belfry/platform/profile"
+	"belfry/scheduler"
+	"belfry/store"
+	"belfry/worker/accounts"
+	"belfry/worker/alerts"
+	"belfry/worker/notices"
+	"belfry/worker/posts"
+	"belfry/worker/tasks"
+)
+
+const admin = 100
+
+// telegram is a network in memory: the bot's chats, in which messages are published and edited, and
+// the channels that posts and broadcasts go to.
+type telegram struct {
+	mu       sync.Mutex
+	messages []platform.Post
+	answered []int64
+	files    [][]byte // what was sent as a file
+	read     func(name string) ([]byte, error)
+	refuse   bool // files
+}
+
+func (n *telegram) Publish(_ context.Context, p platform.Post) (platform.Receipt, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	i := slices.IndexFunc(n.messages, func(m platform.Post) bool { return m.Target == p.Target && m.Key == p.Key })
+	if i >= 0 {
+		return platform.Receipt{MessageIDs: []int64{int64(i) + 1}}, nil
+	}
+	if len(p.Media) > 0 {
+		if n.refuse {
+			return platform.Receipt{}, &platform.Error{Kind: platform.Refused, Scope: platform.ScopeChat, Err: errors.New("no files here")}
+		}
+		data, err := n.read(p.Media[0].File)
+		if err != nil {
+			return platform.Receipt{}, &platform.Error{Kind: platform.Refused, Scope: platform.ScopeContent, Err: err}
+		}
+		n.files = append(n.files, data)
+	}
+	n.messages = append(n.messages, p)
+	return platform.Receipt{MessageIDs: []int64{int64(len(n.messages))}}, nil
+}
+
+func (n *telegram) Edit(_ context.Context, id int64, p platform.Post) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.messages[id-1].Text, n.messages[id-1].Buttons = p.Text, p.Buttons
+	return nil
+}
+
+func (n *telegram) Answer(_ context.Context, query int64, _ string) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.answered = append(n.answered, query)
+	return nil
+}
+
+func (n *telegram) Check(platform.Post) (platform.Measure, error)          { return platform.Measure{}, nil }
+func (n *telegram) Reach(context.Context, uint64, string) error            { return nil }
+func (n *telegram) Publisher(uint64) platform.Publisher                    { return n }
+func (n *telegram) Chats(context.Context, uint64) ([]platform.Chat, error) { return nil, nil }
+
+func (n *telegram) Resolve(_ context.Context, _ uint64, target string) (platform.Chat, bool, error) {
+	return platform.Chat{ChatRef: platform.ChatRef{Type: platform.ChatChannel, ID: int64(len(target))}, Title: target, Writable: true}, false, nil
+}
+
+// Probe finds nobody but the canaries.
+func (n *telegram) Probe(_ context.Context, rule profile.Rule, username string) (profile.Result, error) {
+	if slices.Contains(rule.Canaries, username) {
+		return profile.Result{Outcome: profile.Found, Status: 200}, nil
+	}
+	return profile.Result{Outcome: profile.Absent, Status: 404}, nil
+}
+
+// bench is a bot with all workers and a scheduler on a real store, in a synctest bubble.
+type bench struct {
+	t       *testing.T
+	db      *store.DB
+	dir     string
+	net     *telegram
+	bot     *Bot
+	workers Workers
+	login   uint64 // of the channel's posts
+	queries int64
+	stop    func()
+}
+
+func inBubble(t *testing.T, lang string, test func(b *bench)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		b := &bench{t: t, dir: t.TempDir(), stop: func() {}}
+		db, err := store.Open(filepath.Join(t.TempDir(), "belfry.db"), store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.db, b.net = db, &telegram{read: b.file}
+		b.update(func(tx *store.Tx) error {
+			i := store.Identity{Platform: "telegram", Name: "main", Kind: store.IdentityUser, Target: "@channel", State: store.IdentityReady}
+			err := tx.Identities.Put(&i)
+			b.login = i.ID
+			return err
+		})
+		b.start(lang)
+		test(b)
+		b.stop()
+		if problems, err := db.Verify(); err != nil || len(problems) > 0 {
+			t.Errorf("verify: %v, %v", problems, err)
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// start starts the workers and a scheduler on the store, as a new process would.
+func (b *bench) start(lang string) {
+	b.t.Helper()
+	b.stop()
+	told := notices.New(b.db, notices.Config{Admins: []string{fmt.Sprint(admin)}, Bot: b.net, Log: zerolog.Nop()})
+	b.workers = Workers{
+		Posts:    posts.New(b.db, map[string]posts.Network{"telegram": b.net}, posts.Config{}),
+		Tasks:    tasks.New(b.db, b.net, tasks.Config{}),
+		Accounts: accounts.New(b.db, b.net, told, accounts.Config{Lang: lang, Log: zerolog.Nop()}),
+		Alerts:   alerts.New(b.db, told, alerts.Config{Lang: lang, Log: zerolog.Nop()}),
+		Notices:  told,
+	}
+	b.bot = New(b.db, b.workers, Config{Admins: []int64{admin}, Lang: lang, Passphrase: "correct horse", Folder: b.dir, Log: zerolog.Nop()})
+	if err := errors.Join(b.workers.Accounts.Start(), b.workers.Alerts.Start()); err != nil {
+		b.t.Fatal(err)
+	}
+	kinds := b.bot.Jobs()
+	kinds[posts.Kind] = b.workers.Posts.Job()
+	for _, more := range []map[string]scheduler.Kind{b.workers.Tasks.Jobs(), b.workers.Accounts.Jobs(), b.workers.Alerts.Jobs(), told.Jobs()} {
+		maps.Copy(kinds, more)
+	}
+	sched := scheduler.New(b.db, scheduler.Config{Log: zerolog.Nop(), Kinds: kinds, Drain: time.Millisecond})
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- sched.Run(ctx) }()
+	b.stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			b.t.Error(err)
+		}
+	})
+	synctest.Wait()
+}
+
+func (b *bench) pass(d time.Duration) {
+	<-time.NewTimer(d).C
+	synctest.Wait()
+}
+
+func (b *bench) update(fn func(*store.Tx) error) {
+	b.t.Helper()
+	if err := b.db.Update(fn); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func (b *bench) view(fn func(*store.Tx) error) {
+	b.t.Helper()
+	if err := b.db.View(fn); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func (b *bench) hear(h platform.Heard) {
+	b.t.Helper()
+	b.update(func(tx *store.Tx) error { return b.bot.Hear(tx, h) })
+	b.pass(time.Second)
+}
+
+// write sends a text to the bot as the admin, and returns the message that it shows.
+func (b *bench) write(text string) platform.Post {
+	b.t.Helper()
+	before := len(b.shown())
+	b.hear(platform.Heard{From: admin, Name: "Ann", MessageID: 9999, Text: text})
+	shown := b.shown()
+	if len(shown) == before {
+		b.t.Fatalf("%q was not answered", text)
+	}
+	return shown[before] // what it has led to comes after the answer
+}
+
+// shown are the bot's messages to the admin.
+func (b *bench) shown() (all []platform.Post) {
+	b.net.mu.Lock()
+	defer b.net.mu.Unlock()
+	for _, m := range b.net.messages {
+		if m.Target == fmt.Sprint(admin) {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// press presses a button under the newest message that has one with this text, and returns what the
+// message has become.
+func (b *bench) press(text string) platform.Post {
+	b.t.Helper()
+	b.net.mu.Lock()
+	for i, m := range slices.Backward(b.net.messages) {
+		for _, row := range m.Buttons {
+			for _, button := range row {
+				if !strings.Contains(button.Text, text) {
+					continue
+				}
+				b.net.mu.Unlock()
+				b.queries++
+				b.hear(platform.Heard{From: admin, Name: "Ann", MessageID: int64(i) + 1, QueryID: b.queries, Data: button.Data})
+				b.net.mu.Lock()
+				defer b.net.mu.Unlock()
+				if !slices.Contains(b.net.answered, b.queries) {
+					b.t.Errorf("the press of %q was not answered", text)
+				}
+				return b.net.messages[i]
+			}
+		}
+	}
+	b.net.mu.Unlock()
+	b.t.Fatalf("no message has a button %q: %+v", text, b.shown())
+	return platform.Post{}
+}
+
+// has checks that a message says all this.
+func has(t *testing.T, m platform.Post, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(m.Text, part) {
+			t.Errorf("the bot does not say %q, but %q", part, m.Text)
+		}
+	}
+}
+
+// schedule makes a post that is due after a while.
+func (b *bench) schedule(after time.Duration, text string, hold bool) store.Post {
+	b.t.Helper()
+	draft, err := b.workers.Posts.Prepare(b.t.Context(), posts.Request{Platform: "telegram", Text: text, Hold: hold,
+		ScheduledTime: time.Now().Add(after).Format(time.RFC3339Nano)})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	var post store.Post
+	b.update(func(tx *store.Tx) (err error) {
+		post, err = b.workers.Posts.Schedule(tx, draft)
+		return err
+	})
+	return post
+}
+
+func (b *bench) post(id uint64) (p store.Post) {
+	b.t.Helper()
+	b.view(func(tx *store.Tx) (err error) {
+		p, err = tx.Posts.Get(id)
+		return err
+	})
+	return p
+}

@@ -1,0 +1,182 @@
+package adminbot
+
+import (
+	"fmt"
+	"html"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"belfry/store"
+)
+
+// shownPosts is how many posts have a button.
+const shownPosts = 12
+
+// posts is the page of the posts of this day and of those that wait for approval, or of one, and what
+// its buttons do.
+func (r request) posts(path []string) (screen, error) {
+	if len(path) == 0 {
+		return r.postsPage()
+	}
+	id, err := strconv.ParseUint(path[0], 10, 64)
+	if err != nil {
+		return r.hint(r.bot.say.notUnderstood), nil
+	}
+	post, err := r.tx.Posts.Get(id)
+	if err != nil {
+		return screen{}, err
+	}
+	if len(path) == 1 {
+		return r.postPage(post, ""), nil
+	}
+	say, w := r.bot.say, r.bot.workers.Posts
+	act := map[string]struct {
+		do                  func(*store.Tx, uint64) (store.Post, error)
+		question, yes, done string
+	}{
+		"approve": {w.Approve, say.approveAsk, say.approve, say.approved},
+		"now":     {w.PublishNow, say.nowAsk, say.now, say.goesOut},
+		"retry":   {w.Retry, say.retryAsk, say.retry, say.goesOut},
+		"cancel":  {w.Cancel, say.cancelAsk, say.cancel, say.cancelled},
+	}[path[1]]
+	switch {
+	case act.do == nil:
+		return r.hint(say.notUnderstood), nil
+	case len(path) == 2:
+		return r.confirm(act.question+"\n\n"+r.postText(post), act.yes, pagePosts, id, path[1]), nil
+	}
+	if post, err = act.do(r.tx, id); err != nil {
+		return screen{}, err
+	}
+	return r.postPage(post, act.done), nil
+}
+
+func (r request) postsPage() (screen, error) {
+	say := r.bot.say
+	now := r.tx.Now().In(r.bot.cfg.Zone)
+	day := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, r.bot.cfg.Zone)
+	lines := []string{"📝 " + say.titles[pagePosts], ""}
+	var rows [][]store.Button
+	seen := map[uint64]bool{}
+	more := 0
+	take := func(p store.Post) {
+		if seen[p.ID] {
+			return
+		}
+		if seen[p.ID] = true; len(rows) == shownPosts {
+			more++
+			return
+		}
+		rows = append(rows, []store.Button{button(r.postLine(p), pagePosts, p.ID)})
+	}
+	held, err := collect(r.tx.Posts.AllHeld(), take)
+	if err != nil {
+		return screen{}, err
+	}
+	today, err := collect(r.tx.Posts.Between(day, day.AddDate(0, 0, 1)), take)
+	if err != nil {
+		return screen{}, err
+	}
+	switch {
+	case today == 0:
+		lines = append(lines, say.noPosts)
+	default:
+		lines = append(lines, fmt.Sprintf(say.postsToday, today))
+	}
+	if held > 0 {
+		lines = append(lines, fmt.Sprintf(say.postsHeld, held))
+	}
+	if more > 0 {
+		lines = append(lines, fmt.Sprintf(say.morePosts, more))
+	}
+	return r.page(strings.Join(lines, "\n"), rows, button(say.refresh, pagePosts)), nil
+}
+
+// collect hands the posts to take, and counts them.
+func collect(all func(func(store.Post, error) bool), take func(store.Post)) (n int, err error) {
+	for p, err := range all {
+		if damaged(err) {
+			continue
+		}
+		if err != nil {
+			return n, err
+		}
+		n++
+		take(p)
+	}
+	return n, nil
+}
+
+// postLine is a post as its button shows it.
+func (r request) postLine(p store.Post) string {
+	return strings.Join([]string{r.postMark(p), r.clock(p.ScheduledTime), short(plain(p))}, " ")
+}
+
+func (r request) postMark(p store.Post) string {
+	if p.Held && !p.Status.Final() {
+		return "✋"
+	}
+	return r.bot.say.postMarks[p.Status]
+}
+
+// postTitle is a post in a list of other things.
+func (r request) postTitle(p store.Post) string {
+	return fmt.Sprintf(r.bot.say.postTitle, p.ID, p.Target, short(plain(p)))
+}
+
+// postText says all about a post.
+func (r request) postText(p store.Post) string {
+	say := r.bot.say
+	status := say.postStates[p.Status]
+	if p.Held && !p.Status.Final() {
+		status = say.isHeld
+	}
+	lines := []string{fmt.Sprintf("%s %s", r.postMark(p), fmt.Sprintf(say.postHead, p.ID, p.Target)),
+		fmt.Sprintf("%s, %s", r.clock(p.ScheduledTime), status)}
+	if !p.Reason.Zero() && p.Status != store.PostPublished {
+		lines = append(lines, r.bot.cfg.Reason(p.Reason))
+	}
+	if p.Link != "" {
+		lines = append(lines, p.Link)
+	}
+	if len(p.Media) > 0 {
+		lines = append(lines, fmt.Sprintf(say.media, len(p.Media)))
+	}
+	return strings.Join(append(lines, "", plain(p)), "\n")
+}
+
+func (r request) postPage(p store.Post, first string) screen {
+	say := r.bot.say
+	text := r.postText(p)
+	if first != "" {
+		text = "✅ " + first + "\n\n" + text
+	}
+	step := func(text, name string) []store.Button { return []store.Button{button(text, pagePosts, p.ID, name)} }
+	var rows [][]store.Button
+	switch {
+	case p.Held && !p.Status.Final():
+		rows = append(rows, step(say.approve, "approve"), step(say.now, "now"), step(say.cancel, "cancel"))
+	case !p.Status.Final():
+		rows = append(rows, step(say.now, "now"), step(say.cancel, "cancel"))
+	case slices.Contains([]store.PostStatus{store.PostFailed, store.PostUnknown, store.PostSkipped, store.PostCancelled}, p.Status):
+		rows = append(rows, step(say.retry, "retry"))
+		if p.Status == store.PostFailed || p.Status == store.PostSkipped {
+			rows = append(rows, step(say.cancel, "cancel"))
+		}
+	}
+	return r.page(text, rows, button(say.back, pagePosts))
+}
+
+// tags are what a text in HTML has beside its words.
+func tags() *regexp.Regexp { return regexp.MustCompile(`<[^<>]*>`) }
+
+// plain is the text of a post without the markup of HTML.
+func plain(p store.Post) string {
+	if p.Format != "html" {
+		return p.Text
+	}
+	return html.UnescapeString(tags().ReplaceAllString(p.Text, ""))
+}

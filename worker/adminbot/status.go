@@ -1,0 +1,126 @@
+package adminbot
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"belfry/store"
+	"belfry/worker/alerts"
+	"belfry/worker/notices"
+	"belfry/worker/posts"
+	"belfry/worker/tasks"
+)
+
+// ahead is how many of the next jobs the status shows, and behind how many alerts.
+const (
+	ahead  = 5
+	behind = 3
+)
+
+// status shows what runs, what is next and what failed.
+func (r request) status() (screen, error) {
+	say := r.bot.say
+	var b strings.Builder
+	fmt.Fprintf(&b, say.statusAt+"\n\n", r.tx.Now().In(r.bot.cfg.Zone).Format("02.01 15:04"))
+	running := 0
+	for job, err := range r.tx.Jobs.Running() {
+		if damaged(err) || isHousekeeping(job) {
+			continue
+		}
+		if err != nil {
+			return screen{}, err
+		}
+		running++
+		fmt.Fprintf(&b, "▶️ %s\n", r.jobTitle(job))
+	}
+	if running == 0 {
+		b.WriteString("▶️ " + say.nothingRuns + "\n")
+	}
+	next, err := r.next()
+	if err != nil {
+		return screen{}, err
+	}
+	b.WriteString("\n" + say.next + "\n")
+	for _, job := range next {
+		fmt.Fprintf(&b, "• %s %s\n", r.clock(job.Due), r.jobTitle(job))
+	}
+	if len(next) == 0 {
+		b.WriteString("• " + say.nothingNext + "\n")
+	}
+	open, err := r.tx.Alerts.ByState(store.AlertOpen, store.Query{Limit: behind})
+	if err != nil {
+		return screen{}, err
+	}
+	b.WriteString("\n")
+	for _, a := range open.Items {
+		b.WriteString("⚠️ " + alerts.Text(a, r.bot.cfg.Lang, r.bot.cfg.Zone).What + "\n")
+	}
+	switch {
+	case len(open.Items) == 0:
+		b.WriteString("✅ " + say.allWell + "\n")
+	case open.Next != "":
+		b.WriteString("…\n")
+	}
+	s, err := readStrangers(r.tx)
+	if err != nil {
+		return screen{}, err
+	}
+	if s.Count > 0 {
+		fmt.Fprintf(&b, "\n"+say.strangers+"\n", s.Count, r.clock(s.At), s.Last)
+	}
+	return r.page(b.String(), nil, button(say.refresh, pageStatus)), nil
+}
+
+// next are the jobs that run next.
+func (r request) next() (jobs []store.Job, err error) {
+	q := store.Query{Limit: 50}
+	for range 10 { // so much housekeeping comes first, at most
+		page, err := r.tx.Jobs.Upcoming("", q)
+		if err != nil {
+			return nil, err
+		}
+		for _, job := range page.Items {
+			if job.State != store.JobWaiting || isHousekeeping(job) {
+				continue
+			}
+			if jobs = append(jobs, job); len(jobs) == ahead {
+				return jobs, nil
+			}
+		}
+		if q.Cursor = page.Next; q.Cursor == "" {
+			break
+		}
+	}
+	return jobs, nil
+}
+
+// isHousekeeping reports whether a job is Belfry's own business.
+func isHousekeeping(job store.Job) bool {
+	return slices.Contains([]string{alerts.Kind, alerts.HeartbeatKind, notices.Kind, BackupKind}, job.Kind)
+}
+
+// jobTitle says what a job is.
+func (r request) jobTitle(job store.Job) string {
+	switch job.Kind {
+	case posts.Kind:
+		if post, err := r.tx.Posts.Get(job.Subject); err == nil {
+			return r.postTitle(post)
+		}
+	case tasks.Kind:
+		if task, err := r.tx.Tasks.Get(job.Subject); err == nil {
+			return r.taskTitle(task)
+		}
+	}
+	if title := r.bot.say.kinds[job.Kind]; title != "" {
+		return title
+	}
+	return job.Name
+}
+
+// damaged reports whether a row is damaged: it is left out, so that it does not hide the others.
+func damaged(err error) bool {
+	_, is := errors.AsType[*store.CorruptError](err)
+	return is
+}

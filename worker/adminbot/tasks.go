@@ -1,0 +1,132 @@
+package adminbot
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"belfry/store"
+	"belfry/worker/tasks"
+)
+
+// shownTasks is how many broadcasts have a button.
+const shownTasks = 10
+
+// tasks is the page of the broadcasts, or of one, and what its buttons do.
+func (r request) tasks(path []string) (screen, error) {
+	if len(path) == 0 {
+		return r.tasksPage()
+	}
+	id, err := strconv.ParseUint(path[0], 10, 64)
+	if err != nil {
+		return r.hint(r.bot.say.notUnderstood), nil
+	}
+	task, err := r.tx.Tasks.Get(id)
+	if err != nil {
+		return screen{}, err
+	}
+	if len(path) > 1 {
+		switch path[1] {
+		case "pause":
+			task, err = r.bot.workers.Tasks.Pause(r.tx, id)
+		case "resume":
+			task, err = r.bot.workers.Tasks.Resume(r.tx, id)
+		default:
+			return r.hint(r.bot.say.notUnderstood), nil
+		}
+		if err != nil {
+			return screen{}, err
+		}
+	}
+	return r.taskPage(task)
+}
+
+// tasksPage lists the broadcasts that have not ended, and the last ones that have.
+func (r request) tasksPage() (screen, error) {
+	say := r.bot.say
+	var rows [][]store.Button
+	for _, status := range []store.TaskStatus{store.TaskProcessing, store.TaskPending, store.TaskFailed, store.TaskDone} {
+		page, err := r.tx.Tasks.ByTime(status, store.Query{Limit: shownTasks})
+		if err != nil {
+			return screen{}, err
+		}
+		for _, t := range page.Items {
+			if len(rows) < shownTasks {
+				line := fmt.Sprintf("%s %d · %d/%d %s", say.taskMarks[t.Status], t.ID, t.Total-t.Left(), t.Total, short(taskWords(t)))
+				rows = append(rows, []store.Button{button(line, pageTasks, t.ID)})
+			}
+		}
+	}
+	text := "📣 " + say.titles[pageTasks] + "\n\n"
+	if len(rows) == 0 {
+		text += say.noTasks
+	} else {
+		text += say.tasksBelow
+	}
+	return r.page(text, rows, button(say.refresh, pageTasks)), nil
+}
+
+func taskWords(t store.Task) string { return plain(store.Post{Text: t.Text, Format: t.Format}) }
+
+// taskTitle is a broadcast in a list of other things.
+func (r request) taskTitle(t store.Task) string {
+	return fmt.Sprintf(r.bot.say.taskTitle, t.ID, t.Total-t.Left(), t.Total, short(taskWords(t)))
+}
+
+func (r request) taskPage(t store.Task) (screen, error) {
+	say := r.bot.say
+	p, err := r.bot.workers.Tasks.ProgressOf(r.tx, t)
+	if err != nil {
+		return screen{}, err
+	}
+	done := t.Total - t.Left()
+	lines := []string{
+		fmt.Sprintf("%s %s", say.taskMarks[t.Status], fmt.Sprintf(say.taskHead, t.ID)),
+		fmt.Sprintf("%s %d/%d", bar(done, t.Total), done, t.Total),
+		fmt.Sprintf(say.taskCounts, t.Sent, t.Failed, t.Skipped),
+	}
+	lines = append(lines, r.taskNext(t, p)...)
+	if !t.LastError.Zero() {
+		lines = append(lines, say.lastError+" "+r.bot.cfg.Reason(t.LastError))
+	}
+	lines = append(lines, "", taskWords(t))
+	var rows [][]store.Button
+	switch {
+	case t.Status.Final():
+	case p.Paused:
+		rows = append(rows, []store.Button{button(say.resume, pageTasks, t.ID, "resume")})
+	default:
+		rows = append(rows, []store.Button{button(say.pause, pageTasks, t.ID, "pause")})
+	}
+	return r.page(strings.Join(lines, "\n"), rows, button(say.refresh, pageTasks, t.ID), button(say.back, pageTasks)), nil
+}
+
+// taskNext says what comes next in a broadcast.
+func (r request) taskNext(t store.Task, p tasks.Progress) (lines []string) {
+	say := r.bot.say
+	switch {
+	case t.Status.Final():
+		return []string{say.taskStates[t.Status]}
+	case p.Paused:
+		return []string{"⏸ " + say.taskPaused}
+	case !p.At.IsZero():
+		lines = append(lines, fmt.Sprintf(say.taskNext, r.clock(p.At), p.Next.Target))
+	}
+	if !p.Why.Zero() {
+		lines = append(lines, r.bot.cfg.Reason(p.Why))
+	}
+	if !p.Ends.IsZero() {
+		lines = append(lines, fmt.Sprintf(say.taskEnds, r.clock(p.Ends)))
+	}
+	return lines
+}
+
+// bar draws how much is done.
+func bar(done, of int) string {
+	const width = 10
+	full := 0
+	if of > 0 {
+		full = done * width / of
+	}
+	return strings.Repeat("▓", full) + strings.Repeat("░", width-full)
+}

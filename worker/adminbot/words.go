@@ -1,0 +1,186 @@
+package adminbot
+
+import "belfry/store"
+
+// words are what the bot says in one language.
+type words struct {
+	commands map[string]string // by page
+	titles   map[string]string // by page
+	kinds    map[string]string // of jobs
+
+	greeting, notUnderstood, gone string
+	menu, refresh, back, more, no string
+	statusAt, nothingRuns, next   string
+	nothingNext, allWell          string
+	strangers                     string // how many, when the last, and who
+
+	every, checking, checkPaused, nextCheck, noAccounts, counts, lastCheck, isQuiet string
+	checkBegins, checkNow, interval, list, add, quietOn, quietOff                   string
+	minutes, chooseInterval, noNumber, intervalSet                                  string
+	sendNames, added, line, marks                                                   string
+	stateMarks                                                                      map[store.AccountState]string
+
+	noPosts, postsToday, postsHeld, morePosts, postTitle, postHead, isHeld, media string
+	approve, approveAsk, approved, now, nowAsk, goesOut                           string
+	retry, retryAsk, cancel, cancelAsk, cancelled                                 string
+	postMarks, postStates                                                         map[store.PostStatus]string
+
+	noTasks, tasksBelow, taskTitle, taskHead, taskCounts, taskPaused, taskNext, taskEnds string
+	lastError, pause, resume                                                             string
+	taskMarks, taskStates                                                                map[store.TaskStatus]string
+
+	seen, seeAll, allSeen, seenBy, overSince, moreAlerts string
+
+	noPassphrase, backupMeans, sendBackup, backupRuns, backupBegins string
+	backup, backupTooLarge, backupFailed                            string
+}
+
+func wordsIn(lang string) words {
+	if lang == "ru" {
+		return russian()
+	}
+	return english()
+}
+
+// Marks are the same in both languages.
+
+func stateMarks() map[store.AccountState]string {
+	return map[store.AccountState]string{store.AccountPending: "⏳", store.AccountFound: "✅", store.AccountNotFound: "❌"}
+}
+
+func postMarks() map[store.PostStatus]string {
+	return map[store.PostStatus]string{
+		store.PostScheduled: "🕒", store.PostPublishing: "⏳", store.PostPublished: "✅", store.PostFailed: "❌",
+		store.PostUnknown: "❓", store.PostCancelled: "🚫", store.PostSkipped: "⏭",
+	}
+}
+
+func taskMarks() map[store.TaskStatus]string {
+	return map[store.TaskStatus]string{
+		store.TaskPending: "🕒", store.TaskProcessing: "⏳", store.TaskDone: "✅", store.TaskFailed: "❌", store.TaskCancelled: "🚫",
+	}
+}
+
+func english() words {
+	return words{
+		commands: map[string]string{
+			pageMenu: "All that I can do", pageStatus: "What runs, what is next, what failed", pageCheck: "The account check",
+			pagePosts: "Today's posts", pageTasks: "Broadcasts", pageAlerts: "What needs looking at", pageBackup: "An encrypted copy of the file",
+		},
+		titles: map[string]string{
+			pageStatus: "Status", pageCheck: "Account check", pagePosts: "Posts", pageTasks: "Broadcasts", pageAlerts: "Alerts", pageBackup: "Backup",
+		},
+		kinds: map[string]string{
+			"autocheck": "Account check", "task_check": "Check of a broadcast", "chat_list": "List of chats",
+		},
+		greeting:      "What would you like to see?",
+		notUnderstood: "I did not understand that. Press a button, or send /menu.",
+		gone:          "That is not there any more.",
+		menu:          "☰ Menu", refresh: "↻ Refresh", back: "‹ Back", more: "More ›", no: "No",
+		statusAt: "📋 Belfry, %s", nothingRuns: "Nothing runs just now", next: "Next:", nothingNext: "nothing",
+		allWell: "Nothing needs looking at", strangers: "🚷 Strangers have tried to talk to me: %d, the last at %s (id %d)",
+
+		every: "Every %s", checking: "A check is under way: %d of %d", checkPaused: "⏸ Paused", nextCheck: "Next check: %s",
+		noAccounts: "No accounts are watched yet: press Add.", counts: "Looked for: %d, found: %d, vanished: %d",
+		lastCheck: "Last check %s: checked %d, found %d, not found %d, errors %d", isQuiet: "🔕 Quiet: I tell only what has changed",
+		checkBegins: "✅ A check begins.", checkNow: "▶️ Check now", interval: "⏱ Interval", list: "📃 List", add: "➕ Add",
+		quietOn: "🔕 Quiet mode", quietOff: "🔔 Tell everything",
+		minutes: "%d min", chooseInterval: "How many minutes between two checks? Press a button, or write a number.",
+		noNumber: "⚠️ That is no number of minutes.", intervalSet: "From now on every %s.",
+		sendNames: "Send me names, one in each line: with or without @, or the address of the profile.",
+		added:     "➕ Added: %d, were there: %d, no names: %d", line: "⚠️ Line %d is no name: %s",
+		marks: "⏳ looked for, ✅ found, ❌ vanished", stateMarks: stateMarks(),
+
+		noPosts: "No posts today.", postsToday: "Today: %d", postsHeld: "✋ Waiting for approval: %d", morePosts: "And %d more: see the page.",
+		postTitle: "Post %d to %s: %s", postHead: "Post %d to %s", isHeld: "waits for approval", media: "📎 %d",
+		approve: "✅ Approve", approveAsk: "Let this post go out at its time?", approved: "It goes out at its time.",
+		now: "🚀 Publish now", nowAsk: "Publish this post now?", goesOut: "It goes out now.",
+		retry: "🔁 Publish again", retryAsk: "Publish this post again? If it is out after all, it does not come twice.",
+		cancel: "🚫 Cancel the post", cancelAsk: "Cancel this post?", cancelled: "It is cancelled.",
+		postMarks: postMarks(), postStates: map[store.PostStatus]string{
+			store.PostScheduled: "scheduled", store.PostPublishing: "being published", store.PostPublished: "published", store.PostFailed: "failed",
+			store.PostUnknown: "nobody knows whether it is out", store.PostCancelled: "cancelled", store.PostSkipped: "skipped",
+		},
+
+		noTasks: "No broadcasts.", tasksBelow: "Press one to see how far it is.", taskTitle: "Broadcast %d (%d/%d): %s", taskHead: "Broadcast %d",
+		taskCounts: "Sent %d, failed %d, skipped %d", taskPaused: "Paused", taskNext: "Next: %s %s", taskEnds: "Done at about %s",
+		lastError: "Last error:", pause: "⏸ Pause", resume: "▶️ Go on",
+		taskMarks: taskMarks(), taskStates: map[store.TaskStatus]string{
+			store.TaskDone: "Done", store.TaskFailed: "Failed", store.TaskCancelled: "Cancelled",
+		},
+
+		seen: "👁 %d. Seen", seeAll: "👁 All seen", allSeen: "Seen: %d", seenBy: "Seen by %s, %s", overSince: "Over since %s",
+		moreAlerts: "… and more: these come first.",
+
+		noPassphrase: "I send the file only encrypted, and there is no passphrase: set BELFRY_BACKUP_PASSPHRASE and start Belfry again. " +
+			"Keep it elsewhere, too: without it nobody can open a backup.",
+		backupMeans: "The file has %.1f MiB. I send a copy, verified and encrypted with the passphrase of BELFRY_BACKUP_PASSPHRASE. " +
+			"belfry restore opens it, and so does age.",
+		sendBackup: "💾 Send it", backupRuns: "A backup is on its way already.", backupBegins: "✅ I make the copy and send it here.",
+		backup:         "💾 Backup of %s. Open it with: belfry restore FILE, with BELFRY_BACKUP_PASSPHRASE set.",
+		backupTooLarge: "⚠️ The backup is larger than the 2000 MiB that Telegram takes: make one with belfry backup.",
+		backupFailed:   "The backup could not be made.",
+	}
+}
+
+func russian() words {
+	return words{
+		commands: map[string]string{
+			pageMenu: "Всё, что я умею", pageStatus: "Что идёт, что дальше, что не удалось", pageCheck: "Автопроверка аккаунтов",
+			pagePosts: "Посты на сегодня", pageTasks: "Рассылки", pageAlerts: "На что нужно взглянуть", pageBackup: "Зашифрованная копия файла",
+		},
+		titles: map[string]string{
+			pageStatus: "Состояние", pageCheck: "Автопроверка", pagePosts: "Посты", pageTasks: "Рассылки", pageAlerts: "Оповещения", pageBackup: "Копия",
+		},
+		kinds: map[string]string{
+			"autocheck": "Автопроверка", "task_check": "Проверка рассылки", "chat_list": "Список чатов",
+		},
+		greeting:      "Что показать?",
+		notUnderstood: "Не понял. Нажмите кнопку или отправьте /menu.",
+		gone:          "Этого больше нет.",
+		menu:          "☰ Меню", refresh: "↻ Обновить", back: "‹ Назад", more: "Дальше ›", no: "Нет",
+		statusAt: "📋 Belfry, %s", nothingRuns: "Сейчас ничего не выполняется", next: "Дальше:", nothingNext: "ничего",
+		allWell: "Всё в порядке", strangers: "🚷 Чужие пытались со мной говорить: %d, последний в %s (id %d)",
+
+		every: "Каждые %s", checking: "Идёт проверка: %d из %d", checkPaused: "⏸ На паузе", nextCheck: "Следующая проверка: %s",
+		noAccounts: "Аккаунтов пока нет: нажмите «Добавить».", counts: "Ищем: %d, найдено: %d, пропало: %d",
+		lastCheck: "Прошлая проверка %s: проверено %d, найдено %d, не найдено %d, ошибок %d", isQuiet: "🔕 Тихий режим: сообщаю только об изменениях",
+		checkBegins: "✅ Проверка начинается.", checkNow: "▶️ Проверить", interval: "⏱ Интервал", list: "📃 Список", add: "➕ Добавить",
+		quietOn: "🔕 Тихий режим", quietOff: "🔔 Сообщать всё",
+		minutes: "%d мин", chooseInterval: "Сколько минут между проверками? Нажмите кнопку или напишите число.",
+		noNumber: "⚠️ Это не число минут.", intervalSet: "Теперь каждые %s.",
+		sendNames: "Пришлите имена, по одному в строке: с @ или без, или адрес профиля.",
+		added:     "➕ Добавлено: %d, уже были: %d, не имена: %d", line: "⚠️ Строка %d — не имя: %s",
+		marks: "⏳ ищем, ✅ найден, ❌ пропал", stateMarks: stateMarks(),
+
+		noPosts: "Сегодня постов нет.", postsToday: "Сегодня: %d", postsHeld: "✋ Ждут одобрения: %d", morePosts: "И ещё %d: смотрите страницу.",
+		postTitle: "Пост %d в %s: %s", postHead: "Пост %d в %s", isHeld: "ждёт одобрения", media: "📎 %d",
+		approve: "✅ Одобрить", approveAsk: "Выпустить этот пост в его время?", approved: "Пост выйдет в своё время.",
+		now: "🚀 Опубликовать сейчас", nowAsk: "Опубликовать этот пост сейчас?", goesOut: "Пост выходит.",
+		retry: "🔁 Опубликовать снова", retryAsk: "Опубликовать этот пост снова? Если он всё-таки вышел, дважды не появится.",
+		cancel: "🚫 Отменить пост", cancelAsk: "Отменить этот пост?", cancelled: "Пост отменён.",
+		postMarks: postMarks(), postStates: map[store.PostStatus]string{
+			store.PostScheduled: "запланирован", store.PostPublishing: "публикуется", store.PostPublished: "опубликован", store.PostFailed: "не удалось",
+			store.PostUnknown: "неизвестно, вышел ли", store.PostCancelled: "отменён", store.PostSkipped: "пропущен",
+		},
+
+		noTasks: "Рассылок нет.", tasksBelow: "Нажмите, чтобы увидеть, как она идёт.", taskTitle: "Рассылка %d (%d/%d): %s", taskHead: "Рассылка %d",
+		taskCounts: "Отправлено %d, ошибок %d, пропущено %d", taskPaused: "На паузе", taskNext: "Дальше: %s %s", taskEnds: "Закончится около %s",
+		lastError: "Последняя ошибка:", pause: "⏸ Пауза", resume: "▶️ Продолжить",
+		taskMarks: taskMarks(), taskStates: map[store.TaskStatus]string{
+			store.TaskDone: "Завершена", store.TaskFailed: "Не удалась", store.TaskCancelled: "Отменена",
+		},
+
+		seen: "👁 %d. Вижу", seeAll: "👁 Вижу все", allSeen: "Просмотрено: %d", seenBy: "Видел(а) %s, %s", overSince: "Наладилось: %s",
+		moreAlerts: "… и ещё: сначала эти.",
+
+		noPassphrase: "Файл я отправляю только зашифрованным, а пароля нет: задайте BELFRY_BACKUP_PASSPHRASE и перезапустите Belfry. " +
+			"Сохраните его и в другом месте: без него копию никто не откроет.",
+		backupMeans: "В файле %.1f МиБ. Отправлю копию, проверенную и зашифрованную паролем из BELFRY_BACKUP_PASSPHRASE. " +
+			"Её откроет belfry restore или age.",
+		sendBackup: "💾 Отправить", backupRuns: "Копия уже готовится.", backupBegins: "✅ Делаю копию и отправлю её сюда.",
+		backup:         "💾 Копия от %s. Открыть: belfry restore ФАЙЛ, с заданным BELFRY_BACKUP_PASSPHRASE.",
+		backupTooLarge: "⚠️ Копия больше 2000 МиБ, которые принимает Telegram: сделайте её командой belfry backup.",
+		backupFailed:   "Копию сделать не удалось.",
+	}
+}
