@@ -29,8 +29,9 @@ const (
 type Listener struct {
 	// Hear is told each text once, in the order in which they came, in the transaction that also
 	// stores that it was heard; and each press of a button, in a transaction of its own, without
-	// waiting for texts. Two calls never run at the same time. Like any function of [store.DB.Update] it may be called again for the same thing, with only the last
-	// call counting: it has no effects but through tx, and asks no network.
+	// waiting for texts. Two calls never run at the same time. Like any function of
+	// [store.DB.Update] it may be called again for the same thing, with only the last call
+	// counting: it has no effects but through tx, and asks no network.
 	//
 	// If it fails, nothing of the page of texts that it was called for is kept, and all is tried
 	// again after a pause that grows, while later texts wait. What fails (or panics) five times is

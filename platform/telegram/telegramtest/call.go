@@ -163,6 +163,9 @@ func (s *Server) carryOut(m method, req any, key [8]byte, f *fault) (bin.Encoder
 		delete(s.running, k)
 	}
 	answer, err := m.run(c, req)
+	if err == nil {
+		s.done[m.name]++
+	}
 	s.note()
 	return answer, err
 }

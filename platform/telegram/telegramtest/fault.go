@@ -99,6 +99,12 @@ func (s *Server) AwaitCalls(ctx context.Context, method string, n int) error {
 	return s.await(ctx, func() bool { return s.calls[method] >= n })
 }
 
+// AwaitDone waits until n calls of a method have been carried out since the server was started. After
+// one of updates.getState, what is written is new to who has called it.
+func (s *Server) AwaitDone(ctx context.Context, method string, n int) error {
+	return s.await(ctx, func() bool { return s.done[method] >= n })
+}
+
 // faultKey says which calls a fault is for: those of a method, and if set, by one account or to one
 // chat.
 type faultKey struct {

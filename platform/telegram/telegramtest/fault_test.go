@@ -45,7 +45,10 @@ func TestFaultsOfOneAccountOrChat(t *testing.T) {
 		wantError(t, "a fault of the account", err, "FLOOD_WAIT")
 		wantError(t, "a fault of a name", send(ctx, c, "bob_writes", 1), "USERNAME_INVALID")
 		srv.ClearFaults()
-		return send(ctx, c, "group_one", 1)
+		if err := send(ctx, c, "group_one", 1); err != nil {
+			return err
+		}
+		return srv.AwaitDone(ctx, sending, 2) // of some that have arrived
 	})
 }
 

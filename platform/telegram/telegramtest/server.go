@@ -104,7 +104,8 @@ type Server struct {
 	lastChat int64            // how many ids of chats were tried
 	queries  map[int64]*query // presses of buttons
 	running  map[sentKey]struct{}
-	calls    map[string]int
+	calls    map[string]int // that have arrived, by method
+	done     map[string]int // that were carried out
 	faults   map[faultKey][]*fault
 	holds    []*fault
 }
@@ -161,6 +162,7 @@ func NewServer(opts Options) *Server {
 		queries:  map[int64]*query{},
 		running:  map[sentKey]struct{}{},
 		calls:    map[string]int{},
+		done:     map[string]int{},
 		faults:   map[faultKey][]*fault{},
 		lastUser: firstUser - 1,
 
