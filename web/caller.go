@@ -89,6 +89,25 @@ func (s *Server) identify(r *http.Request) (caller, error) {
 	return caller(fmt.Sprintf("token %d", found.ID)), nil
 }
 
+// nameOf says who a caller of the API is, for the owner to read on what the caller has done.
+func nameOf(tx *store.Tx, who caller) (string, error) {
+	switch who {
+	case callerSocket:
+		return "the command line", nil
+	case callerSettings:
+		return "the token BELFRY_API_TOKEN", nil
+	}
+	var id uint64
+	if _, err := fmt.Sscanf(string(who), "token %d", &id); err != nil {
+		return "", fmt.Errorf("name the caller %q: %w", who, err)
+	}
+	token, err := tx.Tokens.Get(id)
+	if err != nil {
+		return "", fmt.Errorf("name the caller %q: %w", who, err)
+	}
+	return "the token " + token.Name, nil
+}
+
 // newSecret returns 32 random bytes as text that fits into a header, a cookie and a link.
 func newSecret() string {
 	b := make([]byte, 32)

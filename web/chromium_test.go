@@ -135,13 +135,14 @@ func pagesFitASmallPhone(t *testing.T, chromium context.Context) {
 	h.newsroom()
 	h.broadcasts()
 	h.watching()
+	h.wrong()
 	h.schedulePost(strings.Repeat("нераздельно", 30), 20*time.Minute)
 	b := browse(t, chromium, h)
 	b.viewport(360, 740, "light")
 	b.signIn()
 	for _, path := range []string{"/", "/posts", "/posts?status=failed", "/posts/1", "/posts/new", "/posts/1/change", "/posts/1/cancel", "/jobs", "/jobs/post_1", "/logins", "/logins/1/change",
 		"/tasks", "/tasks/1", "/tasks/2?show=unreachable", "/tasks/new?from=3", "/tasks/1/cancel", "/chats", "/logins/4/login", "/logins/4/login?way=qr", "/logins/4/login?way=session",
-		"/accounts", "/accounts/5", "/accounts/new", "/accounts/5/change", "/accounts/sites", "/password", "/posts/999"} {
+		"/accounts", "/accounts/5", "/accounts/new", "/accounts/5/change", "/accounts/sites", "/alerts", "/password", "/posts/999"} {
 		b.open(path)
 		if eval[bool](b, `document.querySelector(".top nav").scrollWidth > document.querySelector(".top nav").clientWidth`) {
 			t.Errorf("%s hides a part of the navigation", path)

@@ -26,6 +26,7 @@ import (
 	"belfry/scheduler"
 	"belfry/store"
 	"belfry/worker/accounts"
+	"belfry/worker/alerts"
 	"belfry/worker/identities"
 	"belfry/worker/notices"
 	"belfry/worker/posts"
@@ -48,7 +49,9 @@ type harness struct {
 	network    *chatNetwork    // of broadcasts; nil with another one
 	accounts   *memoryAccounts // that are logged in on the page; likewise
 	watch      *accounts.Worker
-	site       *memorySite // where accounts are watched
+	alerts     *alerts.Worker // not started: it does not look before a test asks for it
+	disk       alerts.Disk    // of which the next look learns
+	site       *memorySite    // where accounts are watched
 	socketPath string
 	base       string // such as http://127.0.0.1:40001
 	client     *http.Client
@@ -113,8 +116,10 @@ func startWith(t testing.TB, network func(*harness) (tasks.Network, platform.Acc
 	maps.Copy(kinds, h.watch.Jobs())
 	maps.Copy(kinds, told.Jobs())
 	kinds[posts.Kind] = h.posts.Job()
+	h.alerts = alerts.New(db, told, alerts.Config{Disk: h.measured, Calm: time.Nanosecond})
+	maps.Copy(kinds, h.alerts.Jobs())
 	schedule := scheduler.New(db, scheduler.Config{Kinds: kinds, Log: zerolog.New(io.Discard), Now: h.now})
-	workers := Workers{Posts: h.posts, Tasks: h.tasks, Logins: identities.NewLogins(db, loggedIn), Accounts: h.watch}
+	workers := Workers{Posts: h.posts, Tasks: h.tasks, Logins: identities.NewLogins(db, loggedIn), Accounts: h.watch, Alerts: h.alerts}
 	if h.server, err = New(cfg, db, schedule, workers, h.allConnections); err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +175,7 @@ func newClient(t testing.TB) *http.Client {
 
 // another is the same Belfry seen from another browser.
 func (h *harness) another() *harness {
-	return &harness{t: h.t, db: h.db, server: h.server, posts: h.posts, tasks: h.tasks, watch: h.watch, site: h.site, base: h.base, client: newClient(h.t)}
+	return &harness{t: h.t, db: h.db, server: h.server, posts: h.posts, tasks: h.tasks, watch: h.watch, alerts: h.alerts, site: h.site, base: h.base, client: newClient(h.t)}
 }
 
 // now is a clock that tests can set ahead.
@@ -184,6 +189,12 @@ func (h *harness) advance(d time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.ahead += d
+}
+
+func (h *harness) measured() (alerts.Disk, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.disk, nil
 }
 
 func (h *harness) allConnections() []Connection {

@@ -43,6 +43,7 @@ func liveViews() []liveView {
 		{"chats", []string{"chats"}, (*Server).loadChats},
 		{"accounts", []string{"now", "chart", "tabs", "list"}, (*Server).loadAccounts},
 		{"account", []string{"facts", "history"}, (*Server).loadAccount},
+		{"alerts", []string{"open", "seen", "past"}, (*Server).loadAlerts},
 		{"jobs", []string{"jobs"}, (*Server).loadJobs},
 		{"job", []string{"job", "job-runs"}, (*Server).loadJob},
 		{"logins", []string{"logins"}, (*Server).loadLogins},
@@ -51,7 +52,7 @@ func liveViews() []liveView {
 
 // liveTables are the tables whose changes may show on a page.
 func liveTables() []string {
-	return []string{"posts", "tasks", "deliveries", "chats", "accounts", "account_results", "account_checks", "account_sites", "notices", "jobs", "runs", "holds", "identities", "settings"}
+	return []string{"posts", "tasks", "deliveries", "chats", "accounts", "account_results", "account_checks", "account_sites", "alerts", "notices", "jobs", "runs", "holds", "identities", "settings"}
 }
 
 // shown answers with a page and tells it where its parts come from when they change.

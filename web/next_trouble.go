@@ -50,8 +50,37 @@ func (s *Server) troubles(r reader, o overview) []trouble {
 	for _, j := range o.setAside {
 		all = append(all, trouble{"mild", w.SetAside + ": " + j.Name, r.why(j.Reason), w.SetAsideCure, "/jobs/" + j.Name, w.SetAsideLink})
 	}
+	all = append(all, r.alertTroubles(o.alerts)...)
 	if o.noPassword {
 		all = append(all, trouble{"mild", w.NoPassword, "", w.NoPasswordCure, "/password", w.NoPasswordLink})
+	}
+	return all
+}
+
+// readAlerts reads the alerts that nobody has looked at.
+func (o *overview) readAlerts(tx *store.Tx) error {
+	open, err := tx.Alerts.ByState(store.AlertOpen, store.Query{Limit: maxUnseen})
+	if err != nil {
+		return err
+	}
+	o.moreAlerts = open.Next != ""
+	o.alerts, err = tellAll(tx, open.Items)
+	return err
+}
+
+// alertTroubles are the alerts about what the other troubles do not say.
+func (r reader) alertTroubles(open []told) (all []trouble) {
+	for _, t := range open {
+		switch {
+		case len(all) == maxTrouble:
+			return all
+		case t.alert.Kind == store.AlertDisk, t.alert.Kind == store.AlertQueue:
+		case t.alert.Kind == store.AlertJobFailing && t.about.job.State != store.JobSetAside:
+		default:
+			continue
+		}
+		row := r.alertRow(t)
+		all = append(all, trouble{"grave", row.What, row.Why, row.Cure, row.Link, row.LinkText})
 	}
 	return all
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // pageFiles are the templates that fill the layout, by the name of their page.
-const pageFiles = "next posts post compose confirm tasks task send chats accounts account accounts_add account_change sites jobs job logins login log_in signin link password error"
+const pageFiles = "next posts post compose confirm tasks task send chats accounts account accounts_add account_change sites alerts jobs job logins login log_in signin link password error"
 
 // pages are the parsed templates, one set for each page.
 type pages map[string]*template.Template
@@ -60,6 +60,7 @@ type frame struct {
 	CSRF     string
 	SignedIn bool
 	Watches  bool   // whether there are pages about accounts
+	Alerts   bool   // whether there is a page about alerts
 	Done     string // what was just done, as a sentence
 	Live     string // where its parts are sent from when they change; empty for a page that stands still
 	Version  string
@@ -96,6 +97,7 @@ type reader struct {
 	signIn store.SignIn
 	known  bool // signed in
 	watch  bool // whether there are pages about accounts
+	alerts bool // whether there is a page about alerts
 }
 
 func (s *Server) readerOf(c echo.Context) reader {
@@ -104,7 +106,7 @@ func (s *Server) readerOf(c echo.Context) reader {
 	r := reader{
 		lang: lang, words: wordsIn(lang), zone: s.cfg.Timezone, now: s.db.Now(), query: c.QueryParams(),
 		id: c.Param("id"), path: c.Request().URL.RequestURI(), signIn: signIn, known: known,
-		watch: s.watch != nil,
+		watch: s.watch != nil, alerts: s.alerts != nil,
 	}
 	if c.Request().Method != http.MethodGet {
 		r.path = "/"
@@ -115,7 +117,7 @@ func (s *Server) readerOf(c echo.Context) reader {
 // frame begins a page.
 func (s *Server) frame(r reader, page, title string) frame {
 	return frame{
-		W: r.words, Lang: r.lang, Page: page, Title: title, Path: r.path, CSRF: r.signIn.CSRF, SignedIn: r.known, Watches: r.watch,
+		W: r.words, Lang: r.lang, Page: page, Title: title, Path: r.path, CSRF: r.signIn.CSRF, SignedIn: r.known, Watches: r.watch, Alerts: r.alerts,
 		Version: s.cfg.Version, Zone: s.cfg.Timezone.String(), Done: r.words.done(r.query.Get("done")),
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"belfry/scheduler"
 	"belfry/store"
 	"belfry/worker/accounts"
+	"belfry/worker/alerts"
 	"belfry/worker/notices"
 	"belfry/worker/tasks"
 )
@@ -68,7 +69,7 @@ func (s *Server) loadJobs(r reader) (page, error) {
 	}
 	p := &jobsPage{frame: s.frame(r, "jobs", r.words.Jobs.Title), Paused: paused != ""}
 	p.Kinds = append(p.Kinds, option{"", r.words.Jobs.AllKinds, kind == ""})
-	for _, known := range []string{"post", "rule", tasks.Kind, tasks.CheckKind, tasks.ListKind, "reminder", "feedback", "channel", accounts.Kind, notices.Kind} {
+	for _, known := range []string{"post", "rule", tasks.Kind, tasks.CheckKind, tasks.ListKind, "reminder", "feedback", "channel", accounts.Kind, notices.Kind, alerts.Kind, alerts.HeartbeatKind, "backup"} {
 		if s.scheduler.Knows(known) || known == kind {
 			p.Kinds = append(p.Kinds, option{known, r.words.JobKinds[known], known == kind})
 		}

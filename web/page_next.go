@@ -10,6 +10,7 @@ import (
 
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker/alerts"
 	"belfry/worker/tasks"
 )
 
@@ -19,6 +20,7 @@ const (
 	pastPosts     = 8
 	recentTrouble = 7 * 24 * time.Hour // how long a post that failed is brought up
 	maxTrouble    = 3                  // of each kind, by name
+	maxUnseen     = 100                // how far alerts are counted that nobody has looked at
 )
 
 // nextPage tells what happens next, what needs attention, and what just happened.
@@ -27,6 +29,7 @@ type nextPage struct {
 	Hero      *hero
 	NoLogin   bool
 	Attention []trouble
+	Unseen    string // how many alerts nobody has looked at; empty if there is none
 	Days      []day
 	More      bool
 	Happened  []pastEntry
@@ -78,15 +81,27 @@ type overview struct {
 	alone      []store.AccountSite
 	noPassword bool
 	paused     string // why everything is
+	alerts     []told // nobody has looked at, the latest first
+	moreAlerts bool
 }
 
 func (s *Server) loadNext(r reader) (page, error) {
 	var o overview
-	if err := s.db.View(func(tx *store.Tx) error { o = overview{}; return o.read(tx) }); err != nil {
+	err := s.db.View(func(tx *store.Tx) error {
+		o = overview{}
+		if err := o.read(tx); err != nil || s.alerts == nil {
+			return err
+		}
+		return o.readAlerts(tx)
+	})
+	if err != nil {
 		return nil, err
 	}
 	p := &nextPage{frame: s.frame(r, "next", r.words.Next.Title), NoLogin: len(o.identities) == 0, More: o.more}
 	p.Attention = s.troubles(r, o)
+	if len(o.alerts) > 0 {
+		p.Unseen = r.words.Next.Unseen(len(o.alerts), o.moreAlerts)
+	}
 	p.plan(r, o)
 	p.happened(r, o)
 	return p, nil
@@ -104,7 +119,7 @@ func (o *overview) read(tx *store.Tx) error {
 	}
 	o.more = jobs.Next != ""
 	for _, j := range jobs.Items {
-		if j.State == store.JobPaused || j.State == store.JobSetAside {
+		if j.State == store.JobPaused || j.State == store.JobSetAside || watches(j.Kind) {
 			continue
 		}
 		if len(o.coming) == comingRuns {
@@ -144,6 +159,10 @@ func (o *overview) read(tx *store.Tx) error {
 	o.noPassword = password == ""
 	return err
 }
+
+// watches reports whether jobs of a kind only look after Belfry itself, each minute: among what is to
+// come they would hide the rest.
+func watches(kind string) bool { return kind == alerts.Kind || kind == alerts.HeartbeatKind }
 
 func (o *overview) readPosts(tx *store.Tx) error {
 	for _, status := range []store.PostStatus{store.PostPublished, store.PostFailed, store.PostUnknown, store.PostSkipped} {

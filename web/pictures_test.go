@@ -41,6 +41,7 @@ func TestPictures(t *testing.T) {
 		"chats": "/chats", "login-phone": "/logins/4/login", "login-qr": "/logins/4/login?way=qr", "login-session": "/logins/4/login?way=session",
 		"log-out": "/logins/3/log-out", "task-cancel": "/tasks/1/cancel",
 		"accounts": "/accounts", "accounts-vanished": "/accounts?state=not_found", "accounts-add": "/accounts/new", "account": "/accounts/5", "account-change": "/accounts/5/change", "account-remove": "/accounts/5/remove", "sites": "/accounts/sites",
+		"alerts":   "/alerts",
 		"password": "/password", "empty": "/posts?status=skipped", "missing": "/posts/999",
 	}
 	if only := os.Getenv("BELFRY_PICTURES_ONLY"); only != "" {
@@ -72,6 +73,9 @@ func TestPictures(t *testing.T) {
 	b.open("/accounts")
 	b.shoot(filepath.Join(dir, "accounts-waiting.png"))
 	h.checking()
+	b.open("/alerts")
+	b.shoot(filepath.Join(dir, "alerts-none.png"))
+	h.wrong()
 	for _, lang := range []string{english, russian} {
 		b.do(chromedp.Navigate(h.base + "/password"))
 		if eval[string](b, "document.documentElement.lang") != lang {

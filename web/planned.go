@@ -7,6 +7,7 @@ import (
 	"belfry/scheduler"
 	"belfry/store"
 	"belfry/worker/accounts"
+	"belfry/worker/alerts"
 	"belfry/worker/notices"
 	"belfry/worker/posts"
 	"belfry/worker/tasks"
@@ -60,6 +61,9 @@ func (r reader) jobTitle(p planned) (title, where, link string) {
 		}
 		return title, r.words.JobKinds[tasks.Kind] + ", " + r.words.Tasks.Of(p.task.Total-p.task.Left(), p.task.Total), link
 	}
+	if p.note != nil && p.note.Chat == store.WebhookChat { // its text is JSON
+		return r.words.Jobs.Webhook, "", "/jobs/" + p.job.Name
+	}
 	if p.note != nil {
 		first, _, _ := strings.Cut(p.note.Text, "\n")
 		return first, r.words.JobKinds[notices.Kind] + " " + p.note.Chat, "/jobs/" + p.job.Name
@@ -76,6 +80,8 @@ func (r reader) jobTitle(p planned) (title, where, link string) {
 		return title, "", chatsPath(p.job.Subject)
 	case p.job.Kind == accounts.Kind && r.watch:
 		return title, "", "/accounts"
+	case p.job.Kind == alerts.Kind && r.alerts:
+		return title, "", "/alerts"
 	}
 	return title, "", "/jobs/" + p.job.Name
 }

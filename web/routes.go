@@ -47,13 +47,16 @@ func (s *Server) ownerRoutes(own *echo.Group, ending <-chan struct{}) {
 
 	paths := map[string]string{
 		"next": "/", "posts": "/posts", "post": "/posts/:id", "tasks": "/tasks", "task": "/tasks/:id", "chats": "/chats",
-		"accounts": "/accounts", "account": "/accounts/:id", "jobs": "/jobs", "job": "/jobs/:id", "logins": "/logins",
+		"accounts": "/accounts", "account": "/accounts/:id", "alerts": "/alerts", "jobs": "/jobs", "job": "/jobs/:id", "logins": "/logins",
 	}
 	for _, view := range liveViews() {
 		if s.tasks == nil && (view.name == "tasks" || view.name == "task") {
 			continue
 		}
 		if s.watch == nil && (view.name == "accounts" || view.name == "account") {
+			continue
+		}
+		if s.alerts == nil && view.name == "alerts" {
 			continue
 		}
 		own.GET(paths[view.name], s.shown(view))
@@ -70,6 +73,10 @@ func (s *Server) ownerRoutes(own *echo.Group, ending <-chan struct{}) {
 	}
 	s.taskRoutes(own)
 	s.accountRoutes(own)
+	if s.alerts != nil {
+		own.POST("/alerts/seen", s.seeAllAlerts)
+		own.POST("/alerts/:id/seen", s.seeAlert)
+	}
 	own.POST("/chats/refresh", s.readChats)
 	own.POST("/chats/:id", s.switchChat)
 	own.POST("/jobs/:id", s.actOnJob)
@@ -140,6 +147,7 @@ func (s *Server) machineRoutes(e *echo.Echo, a *api, local bool) {
 	s.tasksAPI(a)
 	s.chatsAPI(a)
 	s.accountsAPI(a)
+	s.alertsAPI(a)
 	s.jobsAPI(a)
 	s.everythingAPI(a)
 	if local {

@@ -11,6 +11,11 @@ func translations() []translation {
 // postTranslations are the sentences about posts, jobs and logins.
 func postTranslations() []translation {
 	return []translation{
+		// Of who has done something.
+		{seenOnPage, "", "страница"},
+		{"the command line", "", "командная строка"},
+		{"the token %s", "", "токен %s"},
+
 		// Of any field.
 		{"is missing", "", "не указано"},
 		{"is empty", "", "пусто"},

@@ -17,6 +17,7 @@ import (
 	"belfry/scheduler"
 	"belfry/store"
 	"belfry/worker/accounts"
+	"belfry/worker/alerts"
 	"belfry/worker/identities"
 	"belfry/worker/posts"
 	"belfry/worker/tasks"
@@ -43,12 +44,14 @@ type Config struct {
 }
 
 // Workers are those whose actions the doors offer. Without Tasks there are no broadcasts, without
-// Logins no user account can be logged in, and without Accounts none is watched.
+// Logins no user account can be logged in, without Accounts none is watched, and without Alerts
+// nobody looks for what is wrong.
 type Workers struct {
 	Posts    *posts.Worker
 	Tasks    *tasks.Worker
 	Logins   *identities.Logins
 	Accounts *accounts.Worker
+	Alerts   *alerts.Worker
 }
 
 // Connection is the state of an identity's connection to its network.
@@ -70,6 +73,7 @@ type Server struct {
 	tasks       *tasks.Worker      // may be nil
 	logins      *identities.Logins // may be nil
 	watch       *accounts.Worker   // may be nil
+	alerts      *alerts.Worker     // may be nil
 	connections func() []Connection
 
 	assets     assets
@@ -99,7 +103,7 @@ func New(cfg Config, db *store.DB, s *scheduler.Scheduler, w Workers, connection
 		connections = func() []Connection { return nil }
 	}
 	server := &Server{
-		cfg: cfg, db: db, scheduler: s, posts: w.Posts, tasks: w.Tasks, logins: w.Logins, watch: w.Accounts,
+		cfg: cfg, db: db, scheduler: s, posts: w.Posts, tasks: w.Tasks, logins: w.Logins, watch: w.Accounts, alerts: w.Alerts,
 		connections: connections, guesses: newGuesses(db.Now), links: newLinks(db.Now),
 		doorkeeper: newDoorkeeper(),
 		streams:    make(chan struct{}, maxStreams),

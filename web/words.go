@@ -28,6 +28,7 @@ type words struct {
 	Chats    chatsWords
 	Accounts accountsWords
 	Sites    sitesWords
+	Alerts   alertsWords
 	Jobs     jobsWords
 	Logins   loginsWords
 	LogIn    logInWords
@@ -55,8 +56,8 @@ type words struct {
 }
 
 type navWords struct {
-	Skip, Label, Next, Posts, Compose, Tasks, Accounts, Jobs, Logins string
-	SignOut, OtherLanguage, TimesIn, Password                        string
+	Skip, Label, Next, Posts, Compose, Tasks, Accounts, Alerts, Jobs, Logins string
+	SignOut, OtherLanguage, TimesIn, Password                                string
 }
 
 type nextWords struct {
@@ -78,6 +79,7 @@ type nextWords struct {
 	StoreTrouble, StoreCure, Clock, ClockCure              string
 	NoPassword, NoPasswordCure, NoPasswordLink             string
 	MoreFailed                                             func(n int) string
+	Unseen                                                 func(n int, more bool) string
 }
 
 type postsWords struct {
@@ -153,7 +155,7 @@ type chatsWords struct {
 type jobsWords struct {
 	Title, Lead, Kind, AllKinds, Show, Next, What, Last, Actions, Never string
 	Resume, Pause, RunNow, Earliest, Later, Empty, Runs, NoRuns         string
-	Name, Lane, About, Gone, PauseAll, ResumeAll                        string
+	Name, Lane, About, Gone, PauseAll, ResumeAll, Webhook               string
 }
 
 type loginsWords struct {

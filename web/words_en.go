@@ -10,7 +10,7 @@ import (
 func englishWords() *words {
 	return &words{
 		Nav: navWords{
-			Skip: "To the content", Label: "Pages", Next: "Next", Posts: "Posts", Compose: "New post", Tasks: "Broadcasts", Accounts: "Accounts", Jobs: "Jobs",
+			Skip: "To the content", Label: "Pages", Next: "Next", Posts: "Posts", Compose: "New post", Tasks: "Broadcasts", Accounts: "Accounts", Alerts: "Alerts", Jobs: "Jobs",
 			Logins: "Logins", SignOut: "Sign out", OtherLanguage: "Русский", TimesIn: "Times in", Password: "Password",
 		},
 		Next: nextWords{
@@ -35,6 +35,12 @@ func englishWords() *words {
 			Clock: "The clock of this server looks wrong", ClockCure: "Check date and time. Nothing is started until they are plausible.",
 			NoPassword: "The page has no password yet", NoPasswordCure: "Without one you need a new link each time you sign in.", NoPasswordLink: "Choose a password",
 			MoreFailed: func(n int) string { return fmt.Sprintf("and %s more this week", counted(n, "post", "posts")) },
+			Unseen: func(n int, more bool) string {
+				if more {
+					return fmt.Sprintf("More than %d alerts nobody has looked at", n)
+				}
+				return counted(n, "alert", "alerts") + " nobody has looked at"
+			},
 		},
 		Posts: postsWords{
 			Title: "Posts", Filter: "Status", All: "All", When: "When", What: "Post", Where: "Where", Status: "Status",
@@ -134,13 +140,15 @@ func englishWords() *words {
 		},
 		Accounts: englishAccounts(),
 		Sites:    englishSites(),
+		Alerts:   englishAlerts(),
 		Jobs: jobsWords{
 			Title: "Jobs", Lead: "Everything that waits for its time, in order.", Kind: "Kind", AllKinds: "All kinds", Show: "Show",
 			Next: "Next run", What: "Job", Last: "Last run", Actions: "Actions", Never: "never", Resume: "Resume", Pause: "Pause", RunNow: "Run now",
 			Earliest: "To the earliest", Later: "Later jobs", Empty: "No job is waiting. A post that you schedule makes one.",
 			Runs: "Last runs", NoRuns: "It has not run yet.", Name: "Name", Lane: "Lane", About: "About",
 			PauseAll: "Pause everything", ResumeAll: "Let everything go on",
-			Gone: "This job has done its work and is no longer in the schedule.",
+			Gone:    "This job has done its work and is no longer in the schedule.",
+			Webhook: "Call of your webhook",
 		},
 		Logins: loginsWords{
 			Title: "Logins", Lead: "What Belfry posts as.", AddBot: "Add a Telegram bot",
@@ -235,7 +243,7 @@ func englishWords() *words {
 		},
 		Platforms:     map[string]string{"telegram": "Telegram", "instagram": "Instagram", "twitter": "X"},
 		IdentityKinds: map[store.IdentityKind]string{store.IdentityBot: "bot", store.IdentityUser: "account"},
-		JobKinds:      map[string]string{"post": "Post", "rule": "Rule", "task": "Broadcast", "task_check": "Check of a broadcast", "chat_list": "List of chats", "reminder": "Reminder", "feedback": "Feedback", "channel": "Channel", "autocheck": "Account check", "notice": "Message to an admin"},
+		JobKinds:      map[string]string{"post": "Post", "rule": "Rule", "task": "Broadcast", "task_check": "Check of a broadcast", "chat_list": "List of chats", "reminder": "Reminder", "feedback": "Feedback", "channel": "Channel", "autocheck": "Account check", "notice": "Message to an admin", "alerts": "Look for what is wrong", "heartbeat": "Sign that all is well", "backup": "Backup to Telegram"},
 		MediaKinds:    map[string]string{"photo": "Photo", "video": "Video", "document": "File"},
 		Formats:       map[string]string{"plain": "None: the text as it is", "html": "HTML", "markdown": "Markdown"},
 		Done: map[string]string{
@@ -249,6 +257,7 @@ func englishWords() *words {
 			"logged-in": "The account is logged in.", "logged-out": "The account is logged out.", "login-resumed": "The login may act again.", "session-used": "The session was taken; Belfry is connecting with it.",
 			"accounts-added": "The accounts are added; the next check looks at them.", "account-changed": "The account was changed.", "account-removed": "The account was removed.",
 			"check-begun": "The check begins now.", "check-set": "The setting is saved, and holds from now on.", "sites-added": "The rules were taken.", "site-removed": "The rule was removed.",
+			"alert-seen": "Marked as seen.", "alerts-seen": "All are marked as seen.",
 		},
 		Fields: map[string]string{
 			"text": "The text", "target": "The channel or chat", "scheduled_time": "The time", "format": "The formatting",

@@ -10,7 +10,7 @@ import (
 func russianWords() *words {
 	return &words{
 		Nav: navWords{
-			Skip: "К содержанию", Label: "Страницы", Next: "Далее", Posts: "Посты", Compose: "Новый пост", Tasks: "Рассылки", Accounts: "Аккаунты", Jobs: "Задачи",
+			Skip: "К содержанию", Label: "Страницы", Next: "Далее", Posts: "Посты", Compose: "Новый пост", Tasks: "Рассылки", Accounts: "Аккаунты", Alerts: "Оповещения", Jobs: "Задачи",
 			Logins: "Входы", SignOut: "Выйти", OtherLanguage: "English", TimesIn: "Часовой пояс:", Password: "Пароль",
 		},
 		Next: nextWords{
@@ -36,6 +36,12 @@ func russianWords() *words {
 			NoPassword: "У страницы ещё нет пароля", NoPasswordCure: "Без него для каждого входа нужна новая ссылка.", NoPasswordLink: "Выбрать пароль",
 			MoreFailed: func(n int) string {
 				return "и ещё " + countedRU(n, "пост", "поста", "постов") + " за неделю"
+			},
+			Unseen: func(n int, more bool) string {
+				if more {
+					return fmt.Sprintf("Больше %d оповещений ждут взгляда", n)
+				}
+				return countedRU(n, "оповещение ждёт", "оповещения ждут", "оповещений ждут") + " взгляда"
 			},
 		},
 		Posts: postsWords{
@@ -148,13 +154,15 @@ func russianWords() *words {
 		},
 		Accounts: russianAccounts(),
 		Sites:    russianSites(),
+		Alerts:   russianAlerts(),
 		Jobs: jobsWords{
 			Title: "Задачи", Lead: "Всё, что ждёт своего времени, по порядку.", Kind: "Вид", AllKinds: "Все виды", Show: "Показать",
 			Next: "Следующий запуск", What: "Задача", Last: "Последний запуск", Actions: "Действия", Never: "ещё не было", Resume: "Продолжить", Pause: "Пауза", RunNow: "Запустить сейчас",
 			Earliest: "К ближайшим", Later: "Более поздние", Empty: "Ничего не ждёт запуска. Задачу создаст запланированный пост.",
 			Runs: "Последние запуски", NoRuns: "Запусков ещё не было.", Name: "Имя", Lane: "Очередь", About: "О чём",
 			PauseAll: "Всё на паузу", ResumeAll: "Снять паузу со всего",
-			Gone: "Задача выполнена, и в расписании её больше нет.",
+			Gone:    "Задача выполнена, и в расписании её больше нет.",
+			Webhook: "Вызов вашего вебхука",
 		},
 		Logins: loginsWords{
 			Title: "Входы", Lead: "От чьего имени публикует Belfry.", AddBot: "Добавить бота Telegram",
@@ -255,7 +263,7 @@ func russianWords() *words {
 		},
 		Platforms:     map[string]string{"telegram": "Telegram", "instagram": "Instagram", "twitter": "X"},
 		IdentityKinds: map[store.IdentityKind]string{store.IdentityBot: "бот", store.IdentityUser: "аккаунт"},
-		JobKinds:      map[string]string{"post": "Пост", "rule": "Правило", "task": "Рассылка", "task_check": "Проверка рассылки", "chat_list": "Список чатов", "reminder": "Напоминание", "feedback": "Отзыв", "channel": "Канал", "autocheck": "Проверка аккаунтов", "notice": "Сообщение админу"},
+		JobKinds:      map[string]string{"post": "Пост", "rule": "Правило", "task": "Рассылка", "task_check": "Проверка рассылки", "chat_list": "Список чатов", "reminder": "Напоминание", "feedback": "Отзыв", "channel": "Канал", "autocheck": "Проверка аккаунтов", "notice": "Сообщение админу", "alerts": "Поиск неполадок", "heartbeat": "Знак, что всё в порядке", "backup": "Резервная копия в Telegram"},
 		MediaKinds:    map[string]string{"photo": "Фото", "video": "Видео", "document": "Файл"},
 		Formats:       map[string]string{"plain": "Нет: текст как есть", "html": "HTML", "markdown": "Markdown"},
 		Done: map[string]string{
@@ -269,6 +277,7 @@ func russianWords() *words {
 			"logged-in": "Вход в аккаунт выполнен.", "logged-out": "Выход из аккаунта выполнен.", "login-resumed": "Вход снова действует.", "session-used": "Сессия принята; Belfry подключается с ней.",
 			"accounts-added": "Аккаунты добавлены; ближайшая проверка их проверит.", "account-changed": "Аккаунт изменён.", "account-removed": "Аккаунт удалён.",
 			"check-begun": "Проверка сейчас начнётся.", "check-set": "Настройка сохранена и действует с этого момента.", "sites-added": "Правила приняты.", "site-removed": "Правило удалено.",
+			"alert-seen": "Оповещение отмечено: его видели.", "alerts-seen": "Все оповещения отмечены: их видели.",
 		},
 		Fields: map[string]string{
 			"text": "Текст", "target": "Канал или чат", "scheduled_time": "Время", "format": "Разметка",

@@ -1,0 +1,362 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"belfry/scheduler"
+	"belfry/store"
+	"belfry/worker/alerts"
+)
+
+// look lets the worker look for what is wrong once more.
+func (h *harness) look() {
+	changed, unwatch := h.db.Watch("jobs")
+	defer unwatch()
+	runs := func() (run time.Time, waits bool) {
+		h.view(func(tx *store.Tx) error {
+			job, err := tx.Jobs.ByName(alerts.Kind)
+			run, waits = job.LastRun, job.State == store.JobWaiting
+			return err
+		})
+		return run, waits
+	}
+	before, _ := runs()
+	h.update(func(tx *store.Tx) error { _, err := scheduler.RunNow(tx, alerts.Kind); return err })
+	end := time.After(20 * time.Second)
+	for {
+		if run, waits := runs(); waits && run.After(before) {
+			return
+		}
+		select {
+		case <-changed:
+		case <-end:
+			h.fatal("nobody looks for what is wrong")
+		}
+	}
+}
+
+// looking starts the worker and waits for its first look, which takes what has failed before as known.
+func (h *harness) looking() {
+	h.update(func(tx *store.Tx) error { // long ago, so that the first look cannot be taken for the next
+		return scheduler.Put(tx, store.Job{Name: alerts.Kind, Kind: alerts.Kind, Lane: alerts.Kind, Trigger: store.Trigger{Every: time.Minute}, Due: tx.Now().Add(time.Hour)})
+	})
+	h.look()
+}
+
+// failPost writes a post that was not published; id 0 makes a new one.
+func (h *harness) failPost(id uint64, text, target string) uint64 {
+	h.update(func(tx *store.Tx) error {
+		p := store.Post{
+			ID: id, Platform: "telegram", IdentityID: 1, Target: target, Text: text, Format: "plain", Status: store.PostFailed, ScheduledTime: tx.Now(),
+			Reason:    store.Reason{Code: store.ReasonRefused, Detail: "CHAT_WRITE_FORBIDDEN: this login may not post in the chat: make it an administrator that may post messages"},
+			CreatedAt: tx.Now(), UpdatedAt: tx.Now(),
+		}
+		err := tx.Posts.Put(&p)
+		id = p.ID
+		return err
+	})
+	return id
+}
+
+// setDisk sets how much room the next look finds on the disk.
+func (h *harness) setDisk(free int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.disk = alerts.Disk{Free: free, Need: 1 << 30}
+}
+
+func (h *harness) alertsOf(query string) (found list[alert]) {
+	h.api("GET", "/alerts"+query, "").decode(h.t, &found)
+	return found
+}
+
+func TestAlertsAreListedReadAndAcknowledgedOverTheAPI(t *testing.T) {
+	h := start(t)
+	h.looking()
+	if found := h.alertsOf(""); len(found.Items) != 0 || found.Next != "" {
+		t.Fatalf("at the beginning: %+v", found)
+	}
+	for i := range 3 {
+		h.failPost(0, fmt.Sprint("Post ", i), "@evening_news")
+	}
+	h.setDisk(100 << 20)
+	h.look()
+	first := h.alertsOf("?limit=3")
+	rest := h.alertsOf("?limit=3&cursor=" + first.Next)
+	if len(first.Items) != 3 || len(rest.Items) != 1 || rest.Next != "" {
+		t.Fatalf("in two pages: %+v, %+v", first, rest)
+	}
+	last := rest.Items[0]
+	if last.Kind != "disk" || last.What != "The disk is nearly full: 100 MiB are free, and 1024 are needed" || last.Cure == "" || last.Reason != nil ||
+		last.Count != 100<<20 || last.Limit != 1<<30 || last.State != "open" {
+		t.Errorf("the disk: %+v", last)
+	}
+	var post alert
+	h.api("GET", fmt.Sprintf("/alerts/%d", rest.Items[0].ID+1), "").decode(t, &post)
+	if post.Kind != "post_failed" || post.About != "post_1" || post.Subject != 1 || post.What != "Post 1 to @evening_news was not published" ||
+		!strings.HasPrefix(post.Why, "Refused: CHAT_WRITE_FORBIDDEN") || post.Reason == nil || post.Reason.Code != "refused" || post.RaisedAt.IsZero() {
+		t.Errorf("a post: %+v", post)
+	}
+
+	var seen, over alert
+	h.api("POST", fmt.Sprintf("/alerts/%d/acknowledge", last.ID), "").decode(t, &seen)
+	if seen.State != "acknowledged" || seen.AcknowledgedBy != "the token BELFRY_API_TOKEN" || seen.AcknowledgedAt.IsZero() || seen.Cure == "" {
+		t.Errorf("the disk, seen: %+v", seen)
+	}
+	socket := h.socket()
+	socket("POST", fmt.Sprintf("/alerts/%d/acknowledge", post.ID), "").decode(t, &over)
+	if over.State != "over" || over.AcknowledgedBy != "the command line" || over.OverAt.IsZero() || over.Cure != "" {
+		t.Errorf("a post, seen: %+v", over)
+	}
+	var made token
+	socket("POST", "/tokens", `{"name":"curator"}`).decode(t, &made)
+	var all acknowledged
+	h.api("POST", "/alerts/acknowledge", "", "Authorization", "Bearer "+made.Token).decode(t, &all)
+	if over := h.alertsOf("?state=over"); all.Acknowledged != 2 || len(over.Items) != 3 || over.Items[0].AcknowledgedBy != "the token curator" {
+		t.Errorf("all: %+v, over %+v", all, over)
+	}
+	var again alert
+	h.api("POST", fmt.Sprintf("/alerts/%d/acknowledge", post.ID), "").decode(t, &again)
+	if again.AcknowledgedBy != "the command line" {
+		t.Errorf("a post that was seen already: %+v", again)
+	}
+	if found := h.alertsOf("?state=acknowledged"); len(found.Items) != 1 || found.Items[0].ID != last.ID {
+		t.Errorf("acknowledged: %+v", found)
+	}
+}
+
+func TestWrongQuestionsAboutAlertsAreRefusedInWords(t *testing.T) {
+	h := start(t)
+	for path, want := range map[string]int{
+		"/alerts?state=new": http.StatusUnprocessableEntity, "/alerts?cursor=x": http.StatusUnprocessableEntity,
+		"/alerts?state=open&cursor=x": http.StatusUnprocessableEntity, "/alerts/7": http.StatusNotFound,
+	} {
+		a := h.api("GET", path, "")
+		if p := a.problem(t); a.status != want || p.Detail == "" {
+			t.Errorf("%s: %d %s", path, a.status, a.body)
+		}
+	}
+	if a := h.api("POST", "/alerts/7/acknowledge", ""); a.status != http.StatusNotFound {
+		t.Errorf("acknowledge what is not there: %d", a.status)
+	}
+}
+
+func TestAlertsOnThePage(t *testing.T) {
+	h := start(t)
+	h.signIn()
+	h.looking()
+	h.get("/alerts").has(t, "Nothing needs looking at.", `<a href="/alerts" aria-current="page">Alerts</a>`)
+	h.get("/").lacks(t, "nobody has looked at")
+
+	post := h.failPost(0, "Night <bus> timetable", "@night_buses")
+	h.setDisk(1 << 20)
+	h.look()
+	page := h.get("/alerts")
+	page.has(t, "Nobody has looked at these yet", "Post 1 to @night_buses was not published", "this login may not post in the chat", `href="/posts/1">Night &lt;bus&gt; timetable</a>`,
+		"The disk is nearly full: 1 MiB are free", "Make room before it is full", `action="/alerts/1/seen"`, `action="/alerts/2/seen"`, "All seen")
+	page.lacks(t, "Nothing needs looking at", "Seen, and still so", "To the latest")
+
+	if a := h.submit("/alerts/1/seen"); a.header.Get("Location") != "/alerts?done=alert-seen" {
+		t.Fatalf("seen: %d %s", a.status, a.body)
+	}
+	if a := h.submit("/alerts/2/seen"); a.header.Get("Location") != "/alerts?done=alert-seen" {
+		t.Fatalf("seen: %d %s", a.status, a.body)
+	}
+	page = h.get("/alerts?done=alert-seen")
+	page.has(t, "Marked as seen.", "Nothing needs looking at", "Seen, and still so", "The disk is nearly full", "the page", `<h2 id="past-title">Over</h2>`, `<span class="chip is-alert-seen">seen</span>`)
+	page.lacks(t, "All seen")
+
+	h.failPost(post, "Night <bus> timetable", "@night_buses")
+	h.failPost(0, "Another one", "@night_buses")
+	h.setDisk(2 << 30)
+	h.look()
+	h.get("/alerts").has(t, "It looks right again", "Another one")
+	if a := h.submit("/alerts/seen"); a.header.Get("Location") != "/alerts?done=alerts-seen" {
+		t.Fatalf("all seen: %d %s", a.status, a.body)
+	}
+	h.look()
+	page = h.get("/alerts?done=alerts-seen")
+	page.has(t, "All are marked as seen.", "Nothing needs looking at", `<span class="chip is-alert-over">over</span>`)
+	page.lacks(t, "Seen, and still so")
+	for _, path := range []string{"/alerts/99/seen", "/alerts/x/seen"} {
+		if a := h.submit(path); a.status != http.StatusNotFound {
+			t.Errorf("%s: %d", path, a.status)
+		}
+	}
+	if a := h.post("/alerts/seen", nil); a.status != http.StatusForbidden {
+		t.Errorf("without the sign-in's token: %d", a.status)
+	}
+}
+
+func TestAlertsInRussian(t *testing.T) {
+	h := start(t, func(c *Config) { c.Lang = russian })
+	h.signIn()
+	h.looking()
+	h.get("/alerts").has(t, "Смотреть не на что")
+	for i := range 3 {
+		h.failPost(0, fmt.Sprint("Пост ", i), "@evening_news")
+	}
+	h.look()
+	h.get("/").has(t, "3 оповещения ждут взгляда")
+	h.get("/alerts").has(t, "Пост 1 в @evening_news не опубликован", "Отказано: этому входу нельзя публиковать в чате", "Вижу все")
+	h.socket()("POST", "/alerts/acknowledge", "")
+	h.get("/alerts").has(t, "замечено", "командная строка")
+	w := russianWords().Next
+	for n, want := range map[int]string{1: "1 оповещение ждёт взгляда", 5: "5 оповещений ждут взгляда", 21: "21 оповещение ждёт взгляда"} {
+		if got := w.Unseen(n, false); got != want {
+			t.Errorf("%d: %q", n, got)
+		}
+	}
+}
+
+func TestTheFirstPageLeadsToAlertsAndSaysNothingTwice(t *testing.T) {
+	h := start(t)
+	h.signIn()
+	h.looking()
+	h.failPost(0, "Night bus timetable", "@night_buses")
+	h.update(func(tx *store.Tx) error {
+		i, err := tx.Identities.Get(1)
+		if err != nil {
+			return err
+		}
+		i.State, i.Reason = store.IdentityLogin, store.Reason{Code: store.ReasonLogin}
+		return tx.Identities.Put(&i)
+	})
+	h.look()
+	page := h.get("/")
+	page.has(t, `<a href="/alerts">2 alerts nobody has looked at</a>`, "A post has failed: Night bus timetable", "A login cannot act: main")
+	page.lacks(t, "Post 1 to @night_buses was not published", "The login main cannot act", "Look for what is wrong")
+
+	events := h.listen("/")
+	h.setDisk(1 << 20)
+	h.look()
+	event := next(t, events, "3 alerts nobody has looked at")
+	if !strings.Contains(event, "The disk is nearly full: 1 MiB are free") {
+		t.Errorf("what nothing else says is not said: %s", event)
+	}
+	h.submit("/alerts/seen")
+	if event = next(t, events, `id="attention"`); strings.Contains(event, "nobody has looked at") || strings.Contains(event, "The disk") {
+		t.Errorf("after all was seen: %s", event)
+	}
+}
+
+func TestWhatAnAlertIsAboutIsNamedAndLinked(t *testing.T) {
+	h := start(t)
+	h.signIn()
+	h.account("anna")
+	made := h.makeTask("To <all>", `["@one_chat"]`, `,"hold":true`)
+	h.update(func(tx *store.Tx) error {
+		at := tx.Now().Add(time.Hour)
+		job := store.Job{Name: "autocheck", Kind: "autocheck", Lane: "autocheck", Trigger: store.Trigger{Every: time.Hour}, State: store.JobWaiting, Occurrence: at, Due: at}
+		if err := tx.Jobs.Put(&job); err != nil {
+			return err
+		}
+		for _, a := range []store.Alert{
+			{Kind: store.AlertTaskFailed, About: "task_1", Subject: made.ID, Count: 3, Limit: 8},
+			{Kind: store.AlertJobFailing, About: "autocheck", Name: "autocheck", Count: 4},
+			{Kind: store.AlertJobFailing, About: "channel_9", Name: "channel_9", Count: 4},
+			{Kind: store.AlertOverdue, About: "schedule", Name: "autocheck", Count: 7},
+			{Kind: store.AlertLogin, About: "login_1", Name: "main"},
+			{Kind: store.AlertQueue, About: "schedule", Count: 700},
+			{Kind: store.AlertPostFailed, About: "more", Count: 41},
+			{Kind: store.AlertPostFailed, About: "post_77", Subject: 77, Name: "@gone"},
+			{Kind: "of_a_later_version", About: "something else"},
+		} {
+			a.RaisedAt = tx.Now()
+			if err := tx.Alerts.Add(&a); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	page := h.get("/alerts")
+	page.has(t, "Broadcast 1 has failed: 3 of 8 chats have it", `href="/tasks/1">To &lt;all&gt;</a>`,
+		"Account check has failed 4 times in a row", `href="/jobs/autocheck">Look at the job</a>`, "Account check has been due for 7 minutes",
+		"Channel 9 has failed 4 times in a row", "The login main cannot act", `href="/logins">To the logins</a>`, "700 jobs wait", `href="/jobs">All jobs</a>`,
+		"41 more posts or broadcasts have failed", `href="/posts?status=failed">To the failed posts</a>`, "Post 77 to @gone was not published", "something else")
+	page.lacks(t, `href="/posts/77"`, `href="/jobs/channel_9"`)
+	h.get("/").has(t, "9 alerts nobody has looked at", "Account check has failed 4 times in a row", "700 jobs wait")
+}
+
+func TestManyAlertsComeInPages(t *testing.T) {
+	h := start(t)
+	h.signIn()
+	h.update(func(tx *store.Tx) error {
+		for i := range 200 {
+			a := store.Alert{Kind: store.AlertPostFailed, About: fmt.Sprint("post_", i+1), Subject: uint64(i + 1), Name: "@evening_news", RaisedAt: tx.Now().Add(time.Duration(i) * time.Second)}
+			if i < 60 {
+				a.OverAt = tx.Now()
+			}
+			if err := tx.Alerts.Add(&a); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	h.get("/").has(t, "More than 100 alerts nobody has looked at")
+	page := h.get("/alerts")
+	page.has(t, "There are more; they appear here when these were seen.", "Post 60 to", "Older alerts")
+	if n := strings.Count(page.body, `id="see-`) - 1; n != shownAlerts {
+		t.Errorf("%d alerts have a button", n)
+	}
+	h.get("/alerts?cursor="+pagesOn(t, page)).has(t, "Post 35 to", "To the latest")
+	h.submit("/alerts/seen")
+	h.get("/alerts").has(t, "Nothing needs looking at")
+}
+
+// pagesOn returns the cursor of the next page.
+func pagesOn(t *testing.T, page answered) string {
+	t.Helper()
+	_, rest, found := strings.Cut(page.body, `href="/alerts?cursor=`)
+	cursor, _, ended := strings.Cut(rest, `"`)
+	if !found || !ended {
+		t.Fatal("there is no further page")
+	}
+	return cursor
+}
+
+func TestWithoutTheWorkerThereAreNoAlerts(t *testing.T) {
+	h := start(t)
+	h.signIn()
+	h.update(func(tx *store.Tx) error {
+		return tx.Alerts.Add(&store.Alert{Kind: store.AlertDisk, About: "disk", RaisedAt: tx.Now()})
+	})
+	h.server.alerts = nil
+	h.get("/").lacks(t, "/alerts", "The disk")
+	for _, route := range h.server.routes(nil).Routes() {
+		if strings.Contains(route.Path, "alerts") {
+			t.Errorf("%s %s", route.Method, route.Path)
+		}
+	}
+}
+
+func TestJobsThatLookAfterBelfryAreNamed(t *testing.T) {
+	h := start(t)
+	h.signIn()
+	h.looking()
+	h.update(func(tx *store.Tx) error {
+		for _, kind := range []string{alerts.HeartbeatKind, "backup"} {
+			at := tx.Now().Add(time.Hour)
+			if err := tx.Jobs.Put(&store.Job{Name: kind, Kind: kind, Lane: kind, Trigger: store.Trigger{Every: time.Hour}, State: store.JobWaiting, Occurrence: at, Due: at}); err != nil {
+				return err
+			}
+		}
+		n := store.Notice{Kind: "alerts", Chat: store.WebhookChat, Key: 1, Text: `{"text":"x"}`, CreatedAt: tx.Now()}
+		if err := tx.Notices.Add(&n); err != nil {
+			return err
+		}
+		at := tx.Now().Add(time.Hour)
+		return tx.Jobs.Put(&store.Job{Name: n.JobName(), Kind: "notice", Subject: n.ID, Lane: "notices", Trigger: store.Trigger{At: at}, State: store.JobWaiting, Occurrence: at, Due: at})
+	})
+	page := h.get("/jobs")
+	page.has(t, "Look for what is wrong", "every minute", "Sign that all is well", "Backup to Telegram", "Call of your webhook", `<option value="alerts">`, `<option value="heartbeat">`)
+	page.lacks(t, "&#34;text&#34;")
+	h.get("/jobs/alerts").has(t, `href="/alerts">Look for what is wrong</a>`)
+	first := h.get("/")
+	first.has(t, "Backup to Telegram")
+	first.lacks(t, "Look for what is wrong", "Sign that all is well")
+}
