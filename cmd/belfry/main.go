@@ -46,6 +46,7 @@ type commands struct {
 	Login    loginCommand    `cmd:"" help:"Log a Telegram user account in, for broadcasts."`
 	Tasks    tasksCommand    `cmd:"" help:"Broadcasts: make, list, pause, resume and cancel them."`
 	Accounts accountsCommand `cmd:"" help:"Accounts whose existence is watched: add, import, list and check them."`
+	Alerts   alertsCommand   `cmd:"" help:"What is wrong, or was: list it, and say that you have seen it."`
 	Token    tokenCommand    `cmd:"" help:"Make, list and revoke tokens for the API."`
 	Page     pageCommand     `cmd:"" help:"Print a link that signs in to the page once, as when the password is forgotten."`
 	Jobs     jobsCommand     `cmd:"" help:"List the jobs by their next run; pause, resume and run them."`
