@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 
 	"golang.org/x/sys/unix"
 
@@ -126,21 +124,16 @@ func (c *doctorCommand) file(ctx context.Context) []finding {
 	return []finding{file, copies}
 }
 
-// disk looks for room: a backup or a migration needs the file's size once more.
+// disk looks for room.
 func (c *doctorCommand) disk() finding {
 	f := finding{What: "disk"}
-	var fs unix.Statfs_t
-	info, err := os.Stat(c.DB)
-	if err == nil {
-		err = unix.Statfs(filepath.Dir(c.DB), &fs)
-	}
+	d, err := disk(c.DB)
 	if err != nil {
 		f.Says = err.Error()
 		return f
 	}
-	free := int64(fs.Bavail) * fs.Bsize
-	f.Good = free > 2*info.Size()+64<<20
-	f.Says = fmt.Sprintf("%.0f MiB are free, the file has %.1f MiB", mebibytes(free), mebibytes(info.Size()))
+	f.Good = d.Free > d.Need
+	f.Says = fmt.Sprintf("%.0f MiB are free, and %.0f are needed for a backup", mebibytes(d.Free), mebibytes(d.Need))
 	if !f.Good {
 		f.Says += ": make room, or run belfry compact"
 	}

@@ -17,6 +17,8 @@ import (
 	"belfry/store"
 	"belfry/web"
 	"belfry/worker/accounts"
+	"belfry/worker/adminbot"
+	"belfry/worker/alerts"
 	"belfry/worker/identities"
 	"belfry/worker/notices"
 	"belfry/worker/posts"
@@ -43,6 +45,8 @@ type service struct {
 	posts     *posts.Worker
 	tasks     *tasks.Worker
 	accounts  *accounts.Worker
+	alerts    *alerts.Worker
+	adminBot  *adminbot.Bot
 	notices   *notices.Worker
 	logins    *identities.Logins
 	web       *web.Server
@@ -75,7 +79,7 @@ func (s *settings) serve(ctx context.Context, log zerolog.Logger, ready func(*se
 			}
 		})
 	}
-	if err := svc.accounts.Start(); err != nil {
+	if err := errors.Join(svc.accounts.Start(), svc.alerts.Start()); err != nil {
 		return err
 	}
 	begin(&serving, ctx, "page", func(ctx context.Context) error { return svc.web.Serve(ctx, svc.page) })
@@ -149,14 +153,22 @@ func (s *settings) open(log zerolog.Logger) (svc *service, err error) {
 		MinPause: seconds(s.MinPause), MaxPause: seconds(s.MaxPause), Attempts: s.TaskAttempts, Backoff: s.PostBackoff,
 		Deadline: s.PostDeadline, Targets: s.TargetChats, Zone: zone,
 	})
-	svc.tellAdmins(s, notifyBot)
+	if err := svc.tellAdmins(s, notifyBot); err != nil {
+		return nil, err
+	}
 	if err := svc.watchAccounts(s, zone); err != nil {
 		return nil, err
 	}
+	if err := svc.watchTrouble(s, zone); err != nil {
+		return nil, err
+	}
+	svc.hearAdmins(s, zone, notifyBot)
 	kinds := map[string]scheduler.Kind{posts.Kind: svc.posts.Job()}
-	maps.Copy(kinds, svc.tasks.Jobs())
-	maps.Copy(kinds, svc.accounts.Jobs())
-	maps.Copy(kinds, svc.notices.Jobs())
+	for _, more := range []map[string]scheduler.Kind{
+		svc.tasks.Jobs(), svc.accounts.Jobs(), svc.alerts.Jobs(), svc.notices.Jobs(), svc.adminBot.Jobs(),
+	} {
+		maps.Copy(kinds, more)
+	}
 	svc.scheduler = scheduler.New(svc.db, scheduler.Config{
 		Kinds:     kinds,
 		Plausible: clockFloor(),
@@ -165,7 +177,7 @@ func (s *settings) open(log zerolog.Logger) (svc *service, err error) {
 	svc.web, err = web.New(web.Config{
 		Hosts: s.Hosts, Timezone: zone, Lang: s.Lang, Token: s.APIToken, Password: s.AdminPassword,
 		Version: version(), Idle: s.DisableWorkers, Log: log.With().Str("part", "web").Logger(),
-	}, svc.db, svc.scheduler, web.Workers{Posts: svc.posts, Tasks: svc.tasks, Accounts: svc.accounts, Logins: svc.logins}, svc.connections)
+	}, svc.db, svc.scheduler, web.Workers{Posts: svc.posts, Tasks: svc.tasks, Accounts: svc.accounts, Alerts: svc.alerts, Logins: svc.logins}, svc.connections)
 	return svc, err
 }
 

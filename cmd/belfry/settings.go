@@ -45,11 +45,15 @@ type settings struct {
 
 	AdminBotToken string  `name:"admin-notify-bot-token" env:"ADMIN_NOTIFY_BOT_TOKEN" help:"Token of the bot that tells the admins; TELEGRAM_BOT_TOKEN's if it is not set."`
 	Admins        []int64 `name:"admin-id" env:"ADMIN_ID" help:"Telegram ids of those who are told; each has to write to the bot once."`
+	AlertWebhook  string  `env:"BELFRY_ALERT_WEBHOOK" help:"Address that is told in JSON, by POST, what has gone wrong and what has come right."`
+	Heartbeat     string  `name:"heartbeat-url" env:"BELFRY_HEARTBEAT_URL" help:"Address that is called each minute while nothing needs looking at, so that a dead server is noticed elsewhere."`
 	InstagramWeb  string  `name:"instagram-web-url" env:"BELFRY_INSTAGRAM_WEB_URL" help:"Another address of Instagram's web site."`
 	Proxy         string  `env:"BELFRY_PROXY" help:"Proxy for looking whether accounts exist, such as socks5://127.0.0.1:1080."`
 
 	CheckMinPause time.Duration `env:"BELFRY_CHECK_MIN_PAUSE" default:"3s" help:"Least pause between two questions whether an account exists."`
 	CheckMaxPause time.Duration `env:"BELFRY_CHECK_MAX_PAUSE" default:"5s" help:"Longest pause between two such questions."`
+
+	BackupPassphrase string `env:"BELFRY_BACKUP_PASSPHRASE" help:"What the admin bot encrypts backups with; without one it sends none. Keep it elsewhere, too."`
 
 	Media          string        `env:"BELFRY_MEDIA" type:"path" help:"Folder of the media files of posts; by default media beside the file."`
 	PostAttempts   int           `env:"BELFRY_POST_ATTEMPTS" default:"3" help:"Failed attempts that a post is allowed."`

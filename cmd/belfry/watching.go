@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"belfry/platform"
@@ -13,7 +12,6 @@ import (
 	"belfry/store"
 	"belfry/worker/accounts"
 	"belfry/worker/identities"
-	"belfry/worker/notices"
 )
 
 // configureBots makes the bots of the settings identities, and returns the one that tells the
@@ -38,40 +36,6 @@ func (svc *service) configureBots(s *settings) (notify store.Identity, err error
 		return err
 	})
 	return notify, err
-}
-
-// tellAdmins sets up the worker that tells those who run Belfry what the others have to say. notify is
-// the bot that does it.
-func (svc *service) tellAdmins(s *settings, notify store.Identity) {
-	cfg := notices.Config{Log: svc.log.With().Str("part", "notices").Logger()}
-	switch {
-	case len(s.Admins) == 0:
-	case notify.ID == 0:
-		svc.log.Warn().Msg("ADMIN_ID is set, and nobody is told anything: there is no bot; set ADMIN_NOTIFY_BOT_TOKEN, or add one and start again")
-	default:
-		cfg.Bot = adminBot{svc.telegram.Publisher(notify.ID), svc.telegram, notify.ID}
-		for _, id := range s.Admins {
-			cfg.Admins = append(cfg.Admins, strconv.FormatInt(id, 10))
-		}
-	}
-	svc.notices = notices.New(svc.db, cfg)
-}
-
-// adminBot is the bot that tells the admins.
-type adminBot struct {
-	platform.Publisher
-	network  *telegram.Network
-	identity uint64
-}
-
-// Edit changes one of the bot's messages.
-func (b adminBot) Edit(ctx context.Context, messageID int64, p platform.Post) error {
-	return b.network.Edit(ctx, b.identity, messageID, p)
-}
-
-// Answer ends the wait of whoever has pressed a button.
-func (b adminBot) Answer(ctx context.Context, queryID int64, text string) error {
-	return b.network.Answer(ctx, b.identity, queryID, text)
 }
 
 // watchAccounts sets up the worker that looks whether accounts exist.

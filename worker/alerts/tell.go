@@ -25,6 +25,15 @@ const (
 // oneByOne is how many alerts of one look are told in a message each. More are told in one.
 const oneByOne = 5
 
+// text says an alert as it is told.
+func (w *Worker) text(a store.Alert) Words {
+	t := Text(a, w.cfg.Lang, w.cfg.Zone)
+	if !a.Reason.Zero() {
+		t.Why = w.cfg.Reason(a.Reason)
+	}
+	return t
+}
+
 // tell tells the admins and the webhook what a look has found out.
 func (w *Worker) tell(tx *store.Tx, n news) error {
 	for _, a := range n.raised {
@@ -52,7 +61,7 @@ func (w *Worker) tellRaised(tx *store.Tx, raised []store.Alert) error {
 			Buttons: [][]store.Button{{{Text: say.showAll, Data: PressList}, {Text: say.acknowledgeAll, Data: PressAcknowledgeAll}}}})
 	}
 	for _, a := range raised {
-		t := Text(a, w.cfg.Lang, w.cfg.Zone)
+		t := w.text(a)
 		parts := []string{"⚠️ " + t.What}
 		for _, part := range []string{t.Why, t.Cure} {
 			if part != "" {
@@ -88,7 +97,7 @@ func (w *Worker) list(all []store.Alert) string {
 			b.WriteString("…")
 			break
 		}
-		b.WriteString("• " + Text(a, w.cfg.Lang, w.cfg.Zone).What + "\n")
+		b.WriteString("• " + w.text(a).What + "\n")
 	}
 	return strings.TrimSpace(b.String())
 }
@@ -132,7 +141,7 @@ func (w *Worker) tellHook(tx *store.Tx, n news) error {
 func (w *Worker) hookAlerts(all []store.Alert) []hookAlert {
 	out := make([]hookAlert, len(all))
 	for i, a := range all {
-		t := Text(a, w.cfg.Lang, w.cfg.Zone)
+		t := w.text(a)
 		out[i] = hookAlert{ID: a.ID, Kind: a.Kind, About: a.About, What: t.What, Why: t.Why, RaisedAt: a.RaisedAt, OverAt: a.OverAt}
 	}
 	return out

@@ -53,6 +53,19 @@ type storedMedia struct {
 	id        int64
 	hash      int64
 	reference []byte
+	content   []byte
+}
+
+// File is the content of a file that was sent, as its receiver downloads it; nil if there is none.
+func (s *Server) File(m Media) []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, stored := range s.media {
+		if stored.SHA256 == m.SHA256 {
+			return bytes.Clone(stored.content)
+		}
+	}
+	return nil
 }
 
 func (c *call) saveFilePart(req *tg.UploadSaveFilePartRequest) (bin.Encoder, error) {
@@ -159,7 +172,7 @@ func (c *call) takeMedia(in tg.InputMediaClass) (*storedMedia, error) {
 	sum := sha256.Sum256(content)
 	m.Size, m.SHA256 = int64(len(content)), hex.EncodeToString(sum[:])
 	c.srv.lastID++
-	s := &storedMedia{Media: m, id: c.srv.lastID, hash: c.srv.lastID ^ hashMask, reference: sum[:8]}
+	s := &storedMedia{Media: m, id: c.srv.lastID, hash: c.srv.lastID ^ hashMask, reference: sum[:8], content: content}
 	c.srv.media[s.id] = s
 	return s, nil
 }

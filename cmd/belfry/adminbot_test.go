@@ -1,0 +1,264 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"belfry/platform/profile/profiletest"
+	"belfry/platform/telegram/telegramtest"
+	"belfry/store"
+)
+
+// chat is an admin's chat with the bot.
+type chat struct {
+	*machine
+	ctx        context.Context
+	admin, bot int64
+}
+
+// newChat makes an admin and the bot that obeys them.
+func newChat(t *testing.T, m *machine, env ...string) *chat {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	t.Cleanup(cancel)
+	c := &chat{machine: m, ctx: ctx}
+	c.admin = m.tg.AddUser(telegramtest.User{Phone: "+79990004455", Username: "the_admin", FirstName: "Admin"}).ID
+	token, _ := m.bot("notify_bot")
+	c.bot = m.tg.AddBot(token, "notify_bot")
+	m.env = append(m.env, "ADMIN_NOTIFY_BOT_TOKEN="+token, fmt.Sprint("ADMIN_ID=", c.admin))
+	m.env = append(m.env, env...)
+	return c
+}
+
+func (c *chat) messages() []telegramtest.Message { return c.tg.PrivateMessages(c.bot, c.admin) }
+
+// greet writes to the bot until it answers: what is written before it has begun to listen is not heard.
+func (c *chat) greet() {
+	c.t.Helper()
+	tick := time.NewTicker(2 * time.Second)
+	defer tick.Stop()
+	for n := len(c.messages()); len(c.messages()) == n; {
+		c.tg.Write(c.admin, c.bot, "/menu")
+		select {
+		case <-tick.C:
+		case <-c.ctx.Done():
+			c.t.Fatal("the bot does not answer")
+		}
+	}
+}
+
+// until waits until a message says something, and returns it.
+func (c *chat) until(what string) telegramtest.Message {
+	c.t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		all := c.messages()
+		for _, m := range slices.Backward(all) {
+			if strings.Contains(m.Text, what) {
+				return m
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-c.ctx.Done():
+			c.t.Fatalf("the bot does not say %q, but %+v", what, all)
+		}
+	}
+}
+
+// press presses a button under a message and waits until the bot has answered and a message says what
+// is expected.
+func (c *chat) press(m telegramtest.Message, button, expected string) telegramtest.Message {
+	c.t.Helper()
+	query, err := c.tg.Press(c.admin, c.bot, m.ID, button)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if _, err := c.tg.AwaitAnswer(c.ctx, query); err != nil {
+		c.t.Fatalf("%q is not answered: %v", button, err)
+	}
+	return c.until(expected)
+}
+
+func TestTheOwnerSteersFromTelegram(t *testing.T) {
+	m := newMachine(t)
+	sites := profiletest.NewServer()
+	t.Cleanup(sites.Close)
+	c := newChat(t, m, "BELFRY_LANG=ru", "BELFRY_INSTAGRAM_WEB_URL="+sites.URL, "BELFRY_CHECK_MIN_PAUSE=20ms", "BELFRY_CHECK_MAX_PAUSE=40ms",
+		"BELFRY_BACKUP_PASSPHRASE=correct horse battery")
+	p, url := m.start()
+	m.waitForLogin(url)
+	c.greet()
+	if commands := m.tg.Commands(c.bot, ""); len(commands) < 6 {
+		t.Errorf("Telegram lists the commands %+v", commands)
+	}
+
+	// Names are added by sending them, and checked at once.
+	m.tg.Write(c.admin, c.bot, "/check")
+	check := c.until("Аккаунтов пока нет")
+	c.press(check, "➕ Добавить", "Пришлите имена")
+	m.tg.Write(c.admin, c.bot, "@first_name\nsecond_name")
+	c.until("Добавлено: 2")
+	c.until("Автопроверка завершена")
+
+	// The interval is changed by buttons and holds from this moment.
+	m.tg.Write(c.admin, c.bot, "/check")
+	check = c.until("Каждые 5 мин")
+	choice := c.press(check, "⏱ Интервал", "Сколько минут между проверками?")
+	c.press(choice, "1 мин", "Теперь каждые 1 мин")
+	pressed := time.Now()
+	var status struct {
+		Interval string    `json:"interval"`
+		Next     time.Time `json:"next_check"`
+	}
+	if err := api(c.ctx, "GET", url+"/api/v1/autocheck", nil, &status); err != nil {
+		t.Fatal(err)
+	}
+	if status.Interval != "1m0s" || status.Next.After(pressed.Add(time.Minute+time.Second)) {
+		t.Errorf("autocheck is %+v after the press at %v", status, pressed)
+	}
+
+	// A text that is written while the program is dead is answered when it is back, and once.
+	p.kill()
+	before := len(c.messages())
+	m.tg.Write(c.admin, c.bot, "/posts")
+	stranger := m.tg.AddUser(telegramtest.User{Phone: "+79990006666", Username: "eve", FirstName: "Eve"})
+	m.tg.Write(stranger.ID, c.bot, "/backup")
+	p, url = m.start()
+	c.until("Сегодня постов нет")
+	m.tg.Write(c.admin, c.bot, "/status")
+	c.until("Чужие пытались со мной говорить: 1")
+	if n := len(m.tg.PrivateMessages(c.bot, stranger.ID)); n != 0 {
+		t.Errorf("a stranger got %d answers", n)
+	}
+	answers := 0
+	for _, message := range c.messages()[before:] {
+		if strings.Contains(message.Text, "Сегодня постов нет") {
+			answers++
+		}
+	}
+	if answers != 1 {
+		t.Errorf("the text was answered %d times", answers)
+	}
+
+	// The next run obeys the interval. (It waits for a minute: the long form alone.)
+	if *long {
+		for began := pressed; ; {
+			var checks struct {
+				Items []struct{ Began time.Time }
+			}
+			if err := api(c.ctx, "GET", url+"/api/v1/autocheck/checks", nil, &checks); err != nil {
+				t.Fatal(err)
+			}
+			if len(checks.Items) > 0 && checks.Items[0].Began.After(pressed) {
+				if took := checks.Items[0].Began.Sub(began); took > 90*time.Second {
+					t.Errorf("the next check began %v after the press", took)
+				}
+				break
+			}
+			select {
+			case <-time.After(time.Second):
+			case <-c.ctx.Done():
+				t.Fatal("there is no next check")
+			}
+		}
+	}
+
+	// The backup that is sent is the file.
+	m.tg.Write(c.admin, c.bot, "/backup")
+	c.press(c.until("зашифрованную паролем"), "💾 Отправить", "Делаю копию")
+	sent := c.until("Копия от")
+	if sent.Media == nil || !strings.HasSuffix(sent.Media.Name, ".db.age") {
+		t.Fatalf("the backup came as %+v", sent.Media)
+	}
+	p.stop()
+	m.mustCheck()
+	sealed, restored := filepath.Join(m.dir, "sent.age"), filepath.Join(m.dir, "restored", "belfry.db")
+	if err := os.WriteFile(sealed, m.tg.File(*sent.Media), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := m.output("restore", sealed, "--db", restored); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if out, err := m.output("accounts", "--db", restored); err != nil || !strings.Contains(out, "second_name") {
+		t.Errorf("the restored file has %q, %v", out, err)
+	}
+	if strings.Contains(p.log.String(), "correct horse") {
+		t.Error("the passphrase is in the log")
+	}
+}
+
+func TestWhatGoesWrongIsToldInTelegramAndToTheWebhook(t *testing.T) {
+	m := newMachine(t)
+	hooked, beats := make(chan string, 100), make(chan struct{}, 100)
+	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/beat" {
+			beats <- struct{}{}
+			return
+		}
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		hooked <- string(body)
+	}))
+	t.Cleanup(hook.Close)
+	token, news := m.bot("post_bot", "some_news")
+	c := newChat(t, m, "TELEGRAM_BOT_TOKEN="+token, "BELFRY_ALERT_WEBHOOK="+hook.URL+"/told", "BELFRY_HEARTBEAT_URL="+hook.URL+"/beat")
+	p, url := m.start()
+	m.waitForLogin(url)
+	c.greet()
+	<-beats
+	m.tg.FailIn(news[0].ID, "messages.sendMessage", -1, 403, "CHAT_WRITE_FORBIDDEN")
+	var post struct{ ID uint64 }
+	err := api(c.ctx, "POST", url+"/api/v1/scheduled-posts", map[string]any{"platform": "telegram", "text": "Hello", "target": "@some_news",
+		"scheduled_time": time.Now().Add(time.Second).Format(time.RFC3339Nano)}, &post)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for status := ""; status != "failed"; <-tick.C {
+		var post struct{ Status string }
+		if err := api(c.ctx, "GET", url+"/api/v1/scheduled-posts/1", nil, &post); err != nil {
+			t.Fatal(err)
+		}
+		status = post.Status
+	}
+	if err := api(c.ctx, "POST", url+"/api/v1/jobs/alerts/run", nil, nil); err != nil { // instead of in a minute
+		t.Fatal(err)
+	}
+	told := c.until("Post 1 to @some_news was not published")
+	if body := <-hooked; !strings.Contains(body, `"about":"post_1"`) || !strings.Contains(body, "make it an administrator") {
+		t.Errorf("the webhook was told %s", body)
+	}
+	c.press(told, "Seen", "Seen by Admin")
+	m.tg.ClearFaults()
+	m.tg.Write(c.admin, c.bot, "/posts")
+	list := c.until("Today: 1")
+	view := c.press(list, list.Buttons[0][0].Text, "make it an administrator")
+	ask := c.press(view, "🔁 Publish again", "Publish this post again?")
+	c.press(ask, "🔁 Publish again", "It goes out now")
+	if err := m.tg.Await(c.ctx, news[0].ID, 1); err != nil {
+		t.Error(err)
+	}
+	p.stop()
+	m.mustCheck()
+	m.inStore(func(tx *store.Tx) error {
+		page, err := tx.Alerts.ByState(store.AlertOver, store.Query{})
+		if len(page.Items) != 1 || page.Items[0].AcknowledgedBy != "Admin" {
+			t.Errorf("alerts %+v", page.Items)
+		}
+		return err
+	})
+}
