@@ -73,6 +73,7 @@ type Server struct {
 	net struct {
 		sync.Mutex
 		listener net.Listener
+		release  func() // gives up the address that is kept during an outage; nil: none
 		conns    map[*conn]struct{}
 		running  sync.WaitGroup
 	}
@@ -191,6 +192,9 @@ func (s *Server) PublicKey() exchange.PublicKey { return s.key.Public() }
 // Close stops listening, cuts all connections and waits for their goroutines.
 func (s *Server) Close() {
 	s.Stop()
+	s.net.Lock()
+	s.unreserve()
+	s.net.Unlock()
 	s.ClearFaults() // a call that is held would never end
 	s.net.running.Wait()
 }
@@ -211,6 +215,7 @@ func (s *Server) Stop() {
 	if s.net.listener != nil {
 		_ = s.net.listener.Close()
 		s.net.listener = nil
+		s.net.release = reserve(s.tcpAddr())
 	}
 	for c := range s.net.conns {
 		c.close()
@@ -223,7 +228,17 @@ func (s *Server) Start() {
 	if err != nil {
 		panic(fmt.Sprintf("telegramtest: listen again on %s: %v", s.Addr, err))
 	}
+	s.net.Lock()
+	s.unreserve()
+	s.net.Unlock()
 	s.listen(l)
+}
+
+func (s *Server) unreserve() {
+	if s.net.release != nil {
+		s.net.release()
+		s.net.release = nil
+	}
 }
 
 // Restart is a Stop and a Start: every connection and every MTProto session is gone, and

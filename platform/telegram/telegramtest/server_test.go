@@ -245,3 +245,36 @@ func TestStateOutlivesARestart(t *testing.T) {
 		t.Error("the public key is not PKCS#1 PEM")
 	}
 }
+
+func TestAnOutageRefusesClientsAndKeepsTheAddress(t *testing.T) {
+	srv := telegramtest.NewServer(telegramtest.Options{})
+	defer srv.Close()
+	other, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	addr, err := net.ResolveTCPAddr("tcp", srv.Addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		srv.Stop()
+		srv.Stop() // as often as one likes
+		if c, err := net.Dial("tcp", srv.Addr); err == nil {
+			c.Close()
+			t.Error("a client was let in")
+		}
+		from := net.Dialer{LocalAddr: addr}
+		if c, err := from.Dial("tcp", other.Addr().String()); err == nil {
+			c.Close()
+			t.Error("somebody was given the address")
+		}
+		srv.Start()
+		c, err := net.Dial("tcp", srv.Addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Close()
+	}
+}
