@@ -75,7 +75,7 @@ func (c *alertsAck) Run(ctx context.Context, o output) (err error) {
 	}
 	for _, id := range c.IDs { // those before one that is not there stay acknowledged
 		if err := l.call(ctx, http.MethodPost, fmt.Sprintf("/alerts/%d/acknowledge", id), nil, nil); err != nil {
-			return fmt.Errorf("alert %d: %w", id, err)
+			return err
 		}
 	}
 	return nil
