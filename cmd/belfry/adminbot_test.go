@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -54,6 +55,8 @@ func (c *chat) greet() {
 			c.t.Fatal("the bot does not answer")
 		}
 	}
+	c.tg.Write(c.admin, c.bot, "/backup") // answers come in order: when this one is there, all are
+	c.until("BELFRY_BACKUP_PASSPHRASE")
 }
 
 // until waits until a message says something, and returns it.
@@ -261,4 +264,58 @@ func TestWhatGoesWrongIsToldInTelegramAndToTheWebhook(t *testing.T) {
 		}
 		return err
 	})
+}
+
+// What people write is answered once each, however often the program is killed: between the push and
+// the commit, between the commit and the answer, or in the middle of a call.
+func TestEachTextIsAnsweredOnceAcrossKills(t *testing.T) {
+	kills := 4
+	if *long {
+		kills = 30
+	}
+	m := newMachine(t)
+	c := newChat(t, m)
+	p, url := m.start()
+	m.waitForLogin(url)
+	c.greet()
+	greetings := len(c.messages())
+	random := rand.New(rand.NewPCG(1, 2))
+	written := 0
+	for range kills {
+		for range 1 + random.IntN(4) {
+			m.tg.Write(c.admin, c.bot, "/posts")
+			written++
+		}
+		if random.IntN(3) == 0 { // somewhere on the way
+			<-time.After(time.Duration(random.IntN(400)) * time.Millisecond)
+		} else if err := m.tg.AwaitPrivate(c.ctx, c.bot, c.admin, len(c.messages())+1); err != nil {
+			t.Fatal(err)
+		}
+		p.kill()
+		p = m.launch()
+	}
+	m.tg.Write(c.admin, c.bot, "/posts")
+	written++
+	if err := m.tg.AwaitPrivate(c.ctx, c.bot, c.admin, greetings+written); err != nil {
+		t.Fatalf("%d of %d texts are answered: %v\n%s", len(c.messages())-greetings, written, err, p.log)
+	}
+	m.tg.Write(c.admin, c.bot, "/alerts")
+	c.until("Nothing needs looking at") // whatever was to come has come
+	select {
+	case <-p.url:
+	case err := <-p.done:
+		t.Fatalf("the service ended: %v\n%s", err, p.log)
+	}
+	p.stop()
+	m.mustCheck()
+	answers := 0
+	for _, message := range c.messages() {
+		if strings.Contains(message.Text, "No posts today") {
+			answers++
+		}
+	}
+	if answers != written {
+		t.Errorf("%d answers to %d texts", answers, written)
+	}
+	t.Logf("%d kills, %d texts, each answered once", kills, written)
 }
