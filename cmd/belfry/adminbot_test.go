@@ -42,21 +42,16 @@ func newChat(t *testing.T, m *machine, env ...string) *chat {
 
 func (c *chat) messages() []telegramtest.Message { return c.tg.PrivateMessages(c.bot, c.admin) }
 
-// greet writes to the bot until it answers: what is written before it has begun to listen is not heard.
+// greet waits until the bot listens: what is written from then on is heard. Then it writes to it.
 func (c *chat) greet() {
 	c.t.Helper()
-	tick := time.NewTicker(2 * time.Second)
-	defer tick.Stop()
-	for n := len(c.messages()); len(c.messages()) == n; {
-		c.tg.Write(c.admin, c.bot, "/menu")
-		select {
-		case <-tick.C:
-		case <-c.ctx.Done():
-			c.t.Fatal("the bot does not answer")
-		}
+	if err := c.tg.AwaitDone(c.ctx, "updates.getState", 1); err != nil {
+		c.t.Fatalf("the bot does not listen: %v", err)
 	}
-	c.tg.Write(c.admin, c.bot, "/backup") // answers come in order: when this one is there, all are
-	c.until("BELFRY_BACKUP_PASSPHRASE")
+	c.tg.Write(c.admin, c.bot, "/menu")
+	if err := c.tg.AwaitPrivate(c.ctx, c.bot, c.admin, 1); err != nil {
+		c.t.Fatalf("the bot does not answer: %v", err)
+	}
 }
 
 // until waits until a message says something, and returns it.

@@ -11,7 +11,8 @@ func (w *Worker) Acknowledge(tx *store.Tx, id uint64, by string) (store.Alert, e
 	if err != nil || a.State() != store.AlertOpen {
 		return a, err
 	}
-	return a, acknowledge(tx, &a, by)
+	err = acknowledge(tx, &a, by)
+	return a, err
 }
 
 // AcknowledgeAll is Acknowledge for all alerts that nobody has seen yet, and returns how many there

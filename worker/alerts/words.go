@@ -85,7 +85,7 @@ func english() language {
 			store.AlertPostFailed: {
 				what: post("Post %d to %s was not published", "%d more posts or broadcasts have failed"),
 				over: post("Post %d to %s is published after all", "%d"),
-				cure: "Publish it again, or cancel it: the page shows it first.",
+				cure: "Publish it again or cancel it, on its page or with /posts in Telegram.",
 			},
 			store.AlertPostUnknown: {
 				what: post("Nobody knows whether post %d to %s is out", "%d"),
@@ -142,7 +142,7 @@ func russian() language {
 			store.AlertPostFailed: {
 				what: post("Пост %d в %s не опубликован", "Не удалось ещё постов и рассылок: %d"),
 				over: post("Пост %d в %s всё-таки опубликован", "%d"),
-				cure: "Опубликуйте его снова или отмените: страница показывает его первым.",
+				cure: "Опубликуйте его снова или отмените: на его странице или через /posts в Telegram.",
 			},
 			store.AlertPostUnknown: {
 				what: post("Неизвестно, вышел ли пост %d в %s", "%d"),
