@@ -23,9 +23,9 @@ func TestFortyAccountsAreCheckedAndToldAsDocumented(t *testing.T) {
 		b.worker.pause = func(_, _ time.Duration) time.Duration { return 3829787235 } // 47 of them are three minutes
 		b.watch(Request{}, names(40)...)
 		b.sites.set(true, DefaultSite, "user3", "user8", "USER20", "user21", "user40")
-		b.pass(17*time.Hour + 30*time.Minute)
+		b.Pass(17*time.Hour + 30*time.Minute)
 		b.start()
-		b.pass(4 * time.Minute)
+		b.Pass(4 * time.Minute)
 
 		said := b.told("admin")
 		if len(said) != 7 {
@@ -91,7 +91,7 @@ func TestWhatIsNotFoundIsLookedForAgainAndWhatIsFoundIsNot(t *testing.T) {
 		if gap := checks[1].Began.Sub(checks[0].Began); gap > 5*time.Minute {
 			t.Errorf("the second began %v after the first", gap)
 		}
-		b.pass(time.Hour)
+		b.Pass(time.Hour)
 		if n := len(b.checks()); n != 2 {
 			t.Errorf("there was nobody to check, and %d checks", n)
 		}
@@ -115,7 +115,7 @@ func TestVanishingAndReturningAreNoticed(t *testing.T) {
 		if a := b.account("alice"); a.State != store.AccountFound || !a.FoundAt.Equal(since) {
 			t.Errorf("returned as %+v", a)
 		}
-		b.pass(time.Second)
+		b.Pass(time.Second)
 		var owner []string
 		for _, text := range b.told("@owner") {
 			owner = append(owner, strings.Split(text, "\n")[0])
@@ -123,7 +123,7 @@ func TestVanishingAndReturningAreNoticed(t *testing.T) {
 		if got := strings.Join(owner, ", "); got != "✅ @alice was found, ❌ @alice is not found any more, ↩️ @alice is found again" {
 			t.Errorf("the owner was told %s", got)
 		}
-		b.view(func(tx *store.Tx) error {
+		b.View(func(tx *store.Tx) error {
 			page, err := tx.AccountResults.Of(b.account("alice").ID, store.Query{})
 			if len(page.Items) != 3 || !page.Items[0].Changed {
 				t.Errorf("the history is %+v", page.Items)
@@ -170,7 +170,7 @@ func TestRefusalsChangeNothingAndAreLeftAloneForLonger(t *testing.T) {
 		found := profile.Result{Outcome: profile.Found}
 		b.sites.fault(found) // the canary
 		b.sites.alwaysSay(&wait)
-		b.pass(3 * 24 * time.Hour)
+		b.Pass(3 * 24 * time.Hour)
 		for _, name := range names(10) {
 			a := b.account(name)
 			if a.State != before[name].State || !a.ChangedAt.Equal(before[name].ChangedAt) {
@@ -196,7 +196,7 @@ func TestRefusalsChangeNothingAndAreLeftAloneForLonger(t *testing.T) {
 			t.Errorf("the admins were told %q", said)
 		}
 		b.sites.alwaysSay(nil)
-		b.update(func(tx *store.Tx) error {
+		b.Update(func(tx *store.Tx) error {
 			_, err := b.worker.CheckNow(tx)
 			return err
 		})
@@ -247,7 +247,7 @@ func TestARefusingSiteDoesNotKeepTheOthersFromBeingChecked(t *testing.T) {
 		if c.Checked != 1 || c.Found != 1 || fmt.Sprint(c.Stopped) != "[github telegram]" {
 			t.Errorf("the check was %+v", c)
 		}
-		b.pass(6 * time.Minute)
+		b.Pass(6 * time.Minute)
 		if n := len(b.checks()); n != 1 {
 			t.Errorf("sites that are left alone were checked %d times", n)
 		}
@@ -265,11 +265,11 @@ func TestARestartNeitherRepeatsNorLoses(t *testing.T) {
 		b.sites.set(true, DefaultSite, names(5)...)
 		for i := range 60 {
 			b.start()
-			b.pass(time.Duration(500+i*137) * time.Millisecond)
+			b.Pass(time.Duration(500+i*137) * time.Millisecond)
 		}
 		b.untilChecked(1)
-		b.pass(10 * time.Second)
-		b.stop()
+		b.Pass(10 * time.Second)
+		b.Stop()
 		checks := b.checks()
 		if c := checks[0]; len(checks) != 1 && checks[1].Status != store.AccountCheckRunning || c.Checked != 40 || c.Found != 5 || c.NotFound != 35 {
 			t.Errorf("the checks were %+v", checks)
@@ -291,8 +291,8 @@ func TestAnAccountThatIsRemovedDuringACheckIsGone(t *testing.T) {
 		b.watch(Request{}, names(5)...)
 		b.sites.took = 2 * time.Second
 		b.start()
-		b.pass(14 * time.Second)
-		b.update(func(tx *store.Tx) error {
+		b.Pass(14 * time.Second)
+		b.Update(func(tx *store.Tx) error {
 			var err error
 			for id := range uint64(4) {
 				err = errors.Join(err, b.worker.Remove(tx, id+2))

@@ -4,19 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
-
-	"github.com/rs/zerolog"
 
 	"belfry/platform"
 	"belfry/platform/profile"
-	"belfry/scheduler"
+	"belfry/scheduler/schedulertest"
 	"belfry/store"
 )
 
@@ -122,8 +118,8 @@ func (teller) Tell(tx *store.Tx, n store.Notice, more ...string) error {
 
 // told is what a chat was told, the oldest first.
 func (b *bench) told(chat string) (texts []string) {
-	b.t.Helper()
-	b.view(func(tx *store.Tx) error {
+	b.T.Helper()
+	b.View(func(tx *store.Tx) error {
 		for n, err := range tx.Notices.All() {
 			if err != nil {
 				return err
@@ -139,75 +135,30 @@ func (b *bench) told(chat string) (texts []string) {
 
 // bench is a worker with its scheduler on a real store, in a synctest bubble.
 type bench struct {
-	t      *testing.T
-	db     *store.DB
+	*schedulertest.Bench
 	sites  *sites
 	worker *Worker
-	stop   func()
 	forgot bool // a test has removed accounts that were checked
 }
 
 func inBubble(t *testing.T, cfg Config, test func(b *bench)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) { bubble(t, cfg, test) })
-}
-
-func bubble(t *testing.T, cfg Config, test func(b *bench)) {
-	db, err := store.Open(filepath.Join(t.TempDir(), "belfry.db"), store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := &bench{t: t, db: db, sites: newSites(), stop: func() {}}
-	b.worker = New(db, b.sites, teller{}, cfg)
-	test(b)
-	b.stop()
-	b.prove()
-	problems, err := db.Verify()
-	if err != nil || len(problems) > 0 {
-		t.Errorf("verify: %v, %v", problems, err)
-	}
-	if err := db.Close(); err != nil {
-		t.Error(err)
-	}
-}
-
-// start starts a worker and a scheduler on the store, as a new process would.
-func (b *bench) start() {
-	b.stop()
-	if err := b.worker.Start(); err != nil {
-		b.t.Fatal(err)
-	}
-	sched := scheduler.New(b.db, scheduler.Config{Log: zerolog.Nop(), Kinds: b.worker.Jobs(), Drain: time.Millisecond})
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- sched.Run(ctx) }()
-	b.stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-done; err != nil {
-			b.t.Error(err)
-		}
+	schedulertest.InBubble(t, func(base *schedulertest.Bench) {
+		b := &bench{Bench: base, sites: newSites()}
+		b.worker = New(b.DB, b.sites, teller{}, cfg)
+		test(b)
+		b.Stop()
+		b.prove()
 	})
-	synctest.Wait()
 }
 
-func (b *bench) pass(d time.Duration) {
-	<-time.NewTimer(d).C
-	synctest.Wait()
-}
-
-func (b *bench) update(fn func(*store.Tx) error) {
-	b.t.Helper()
-	if err := b.db.Update(fn); err != nil {
-		b.t.Fatal(err)
+// start starts the worker on the store, as a new process would.
+func (b *bench) start() {
+	b.Stop()
+	if err := b.worker.Start(); err != nil {
+		b.T.Fatal(err)
 	}
-	synctest.Wait()
-}
-
-func (b *bench) view(fn func(*store.Tx) error) {
-	b.t.Helper()
-	if err := b.db.View(fn); err != nil {
-		b.t.Fatal(err)
-	}
+	b.Start(b.worker.Jobs())
 }
 
 // names are n names from user1 on.
@@ -220,8 +171,8 @@ func names(n int) (all []string) {
 
 // watch has accounts of Instagram watched.
 func (b *bench) watch(r Request, names ...string) {
-	b.t.Helper()
-	b.update(func(tx *store.Tx) error {
+	b.T.Helper()
+	b.Update(func(tx *store.Tx) error {
 		for _, name := range names {
 			r.Username = name
 			if _, err := b.worker.Add(tx, r); err != nil {
@@ -233,8 +184,8 @@ func (b *bench) watch(r Request, names ...string) {
 }
 
 func (b *bench) account(name string) (a store.Account) {
-	b.t.Helper()
-	b.view(func(tx *store.Tx) (err error) {
+	b.T.Helper()
+	b.View(func(tx *store.Tx) (err error) {
 		a, err = tx.Accounts.ByName(DefaultSite, name)
 		return err
 	})
@@ -242,8 +193,8 @@ func (b *bench) account(name string) (a store.Account) {
 }
 
 func (b *bench) status() (s Status) {
-	b.t.Helper()
-	b.view(func(tx *store.Tx) (err error) {
+	b.T.Helper()
+	b.View(func(tx *store.Tx) (err error) {
 		s, err = b.worker.Status(tx)
 		return err
 	})
@@ -251,8 +202,8 @@ func (b *bench) status() (s Status) {
 }
 
 func (b *bench) checks() (all []store.AccountCheck) {
-	b.t.Helper()
-	b.view(func(tx *store.Tx) (err error) {
+	b.T.Helper()
+	b.View(func(tx *store.Tx) (err error) {
 		all, err = tx.AccountChecks.Between(time.Time{}, time.Now().Add(time.Hour), 10_000)
 		return err
 	})
@@ -261,14 +212,14 @@ func (b *bench) checks() (all []store.AccountCheck) {
 
 // untilChecked lets time pass until n checks have ended, but not more than a day.
 func (b *bench) untilChecked(n int) []store.AccountCheck {
-	b.t.Helper()
+	b.T.Helper()
 	for range 24 * 60 * 6 {
 		if all := b.checks(); len(all) >= n && all[n-1].Status != store.AccountCheckRunning {
 			return all
 		}
-		b.pass(10 * time.Second)
+		b.Pass(10 * time.Second)
 	}
-	b.t.Fatalf("there were not %d checks within a day", n)
+	b.T.Fatalf("there were not %d checks within a day", n)
 	return nil
 }
 
@@ -280,19 +231,19 @@ func (b *bench) prove() {
 	for _, c := range b.checks() {
 		checked += c.Checked
 		if c.Found+c.NotFound+c.Errors != c.Checked || c.Checked > c.Total {
-			b.t.Errorf("check %d does not add up: %+v", c.ID, c)
+			b.T.Errorf("check %d does not add up: %+v", c.ID, c)
 		}
 		if c.NotFound > 0 && !slices.ContainsFunc(asked, func(q question) bool {
 			during := !q.at.Before(c.Began) && (c.Ended.IsZero() || !q.at.After(c.Ended))
 			return during && q.outcome == profile.Found && !strings.HasPrefix(q.name, "user")
 		}) {
-			b.t.Errorf("check %d counts %d that were not found, and no canary was", c.ID, c.NotFound)
+			b.T.Errorf("check %d counts %d that were not found, and no canary was", c.ID, c.NotFound)
 		}
 		if c.Status == store.AccountCheckStopped && c.Reason.Zero() {
-			b.t.Errorf("check %d was stopped for no reason", c.ID)
+			b.T.Errorf("check %d was stopped for no reason", c.ID)
 		}
 	}
-	b.view(func(tx *store.Tx) error {
+	b.View(func(tx *store.Tx) error {
 		results := 0
 		for r, err := range tx.AccountResults.All() {
 			if err != nil {
@@ -309,7 +260,7 @@ func (b *bench) prove() {
 			b.proveChange(a, r, asked)
 		}
 		if results != checked && !b.forgot {
-			b.t.Errorf("the checks count %d accounts, and the history has %d results", checked, results)
+			b.T.Errorf("the checks count %d accounts, and the history has %d results", checked, results)
 		}
 		finds := make(map[string]bool)
 		for n, err := range tx.Notices.All() {
@@ -318,7 +269,7 @@ func (b *bench) prove() {
 			}
 			find, _, _ := strings.Cut(n.Chat+n.Text, "\n")
 			if n.Kind == noticeFound && finds[find] {
-				b.t.Errorf("told twice: %+v", n)
+				b.T.Errorf("told twice: %+v", n)
 			}
 			finds[find] = true
 		}
@@ -350,9 +301,9 @@ func (b *bench) proveChange(a store.Account, r store.AccountResult, asked []ques
 		}
 	}
 	if said < 2 {
-		b.t.Errorf("%s is believed to be %s, and was %s only %d times", a.Username, r.State, want, said)
+		b.T.Errorf("%s is believed to be %s, and was %s only %d times", a.Username, r.State, want, said)
 	}
 	if want == profile.Absent && !canary {
-		b.t.Errorf("%s is believed to be gone, and no canary was found", a.Username)
+		b.T.Errorf("%s is believed to be gone, and no canary was found", a.Username)
 	}
 }

@@ -25,7 +25,7 @@ func TestAListIsTakenLineByLine(t *testing.T) {
 			"grace, note, tag, more\n" +
 			"heidi, \"open\n"
 		var list List
-		b.update(func(tx *store.Tx) (err error) {
+		b.Update(func(tx *store.Tx) (err error) {
 			list, err = b.worker.AddList(tx, text, Request{Tag: "pasted", KeepWatching: true})
 			return err
 		})
@@ -62,7 +62,7 @@ func TestAFileNamesItsColumns(t *testing.T) {
 			"github;carol;perhaps;;\n" +
 			"github;dave;yes;not a chat;\n"
 		var list List
-		b.update(func(tx *store.Tx) (err error) {
+		b.Update(func(tx *store.Tx) (err error) {
 			list, err = b.worker.AddList(tx, text, Request{})
 			return err
 		})
@@ -74,7 +74,7 @@ func TestAFileNamesItsColumns(t *testing.T) {
 				t.Errorf("line %d: %s", list.Lines[i].N, list.Lines[i].Problem)
 			}
 		}
-		b.view(func(tx *store.Tx) error {
+		b.View(func(tx *store.Tx) error {
 			a, err := tx.Accounts.ByName("github", "Torvalds")
 			if !a.KeepWatching || a.OwnerChat != "@owner" {
 				t.Errorf("torvalds is %+v", a)
@@ -94,7 +94,7 @@ func TestActionsNameTheFieldAndTheCure(t *testing.T) {
 			"tag":        {Username: "x", Tag: strings.Repeat("ы", 51)},
 			"owner_chat": {Username: "x", OwnerChat: "me and you"},
 		} {
-			err := b.db.Update(func(tx *store.Tx) error {
+			err := b.DB.Update(func(tx *store.Tx) error {
 				_, err := b.worker.Add(tx, r)
 				return err
 			})
@@ -102,7 +102,7 @@ func TestActionsNameTheFieldAndTheCure(t *testing.T) {
 				t.Errorf("%s: %v", field, err)
 			}
 		}
-		err := b.db.Update(func(tx *store.Tx) error {
+		err := b.DB.Update(func(tx *store.Tx) error {
 			_, err := b.worker.Add(tx, Request{Username: "@ALICE"})
 			return err
 		})
@@ -110,15 +110,15 @@ func TestActionsNameTheFieldAndTheCure(t *testing.T) {
 			t.Errorf("a duplicate: %v", err)
 		}
 		note, keep := " new ", true
-		b.update(func(tx *store.Tx) error {
+		b.Update(func(tx *store.Tx) error {
 			a, err := b.worker.Change(tx, 1, Change{Note: &note, KeepWatching: &keep})
 			if a.Note != "new" || !a.KeepWatching {
 				t.Errorf("changed to %+v", a)
 			}
 			return err
 		})
-		b.update(func(tx *store.Tx) error { return b.worker.Remove(tx, 1) })
-		err = b.db.Update(func(tx *store.Tx) error { return b.worker.Remove(tx, 1) })
+		b.Update(func(tx *store.Tx) error { return b.worker.Remove(tx, 1) })
+		err = b.DB.Update(func(tx *store.Tx) error { return b.worker.Remove(tx, 1) })
 		if !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("removed twice: %v", err)
 		}
@@ -129,7 +129,7 @@ func TestAnOwnerAddsSites(t *testing.T) {
 	inBubble(t, Config{}, func(b *bench) {
 		const file = `{"$schema": "x", "Forge": {"url": "https://forge.example/{}", "errorType": "status_code", "username_claimed": "admin"}}`
 		b.sites.set(true, "forge", "admin", "alice")
-		b.update(func(tx *store.Tx) error {
+		b.Update(func(tx *store.Tx) error {
 			added, err := b.worker.ImportRules(tx, []byte(file))
 			if fmt.Sprint(added) != "[forge]" {
 				t.Errorf("added %v", added)
@@ -141,7 +141,7 @@ func TestAnOwnerAddsSites(t *testing.T) {
 		if c := b.untilChecked(1)[0]; c.Found != 1 {
 			t.Errorf("the check was %+v", c)
 		}
-		err := b.db.Update(func(tx *store.Tx) error {
+		err := b.DB.Update(func(tx *store.Tx) error {
 			_, err := b.worker.ImportRules(tx, []byte(`{"forge": {"url": "https://forge.example/"}}`))
 			return err
 		})
@@ -149,11 +149,11 @@ func TestAnOwnerAddsSites(t *testing.T) {
 			t.Errorf("a bad file: %v", err)
 		}
 		b.watch(Request{Site: "forge"}, "bob")
-		b.update(func(tx *store.Tx) error { return b.worker.RemoveRules(tx, "FORGE") })
+		b.Update(func(tx *store.Tx) error { return b.worker.RemoveRules(tx, "FORGE") })
 		if c := b.untilChecked(2)[1]; c.Checked != 0 || c.Reason.Code != store.ReasonNoRule {
 			t.Errorf("without the rule the check was %+v", c)
 		}
-		b.update(func(tx *store.Tx) error {
+		b.Update(func(tx *store.Tx) error {
 			_, err := b.worker.ImportRules(tx, []byte(file))
 			return err
 		})

@@ -10,7 +10,7 @@ import (
 
 func TestQuietModeTellsOnlyWhatHasChanged(t *testing.T) {
 	inBubble(t, Config{Refusals: 2}, func(b *bench) {
-		b.update(func(tx *store.Tx) error { return b.worker.SetQuiet(tx, true) })
+		b.Update(func(tx *store.Tx) error { return b.worker.SetQuiet(tx, true) })
 		b.watch(Request{KeepWatching: true}, "alice", "bob")
 		b.start()
 		b.untilChecked(2)
@@ -19,13 +19,13 @@ func TestQuietModeTellsOnlyWhatHasChanged(t *testing.T) {
 		}
 		b.sites.set(true, DefaultSite, "alice")
 		b.untilChecked(4)
-		b.pass(time.Second)
+		b.Pass(time.Second)
 		if said := b.told("admin"); len(said) != 2 || !strings.Contains(said[0], "@alice") || !strings.Contains(said[1], "finished") {
 			t.Errorf("alice was found, and told was %q", said)
 		}
 		no := refused("no")
 		b.sites.alwaysSay(&no)
-		b.pass(24 * time.Hour)
+		b.Pass(24 * time.Hour)
 		if said := b.told("admin"); len(said) != 3 || !strings.Contains(said[2], "stopped") {
 			t.Errorf("the site refused, and told was %q", said)
 		}

@@ -4,7 +4,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
@@ -16,9 +15,7 @@ import (
 // Whatever a site answers and however often the program is started: see [bench.prove].
 func TestChecksKeepTheirPromises(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		synctest.Test(t, func(t *testing.T) {
-			bubble(t, Config{Refusals: 3, Backoff: time.Minute, MaxBackoff: 5 * time.Minute}, func(b *bench) { promises(r, b) })
-		})
+		inBubble(t, Config{Refusals: 3, Backoff: time.Minute, MaxBackoff: 5 * time.Minute}, func(b *bench) { promises(r, b) })
 		if t.Failed() {
 			r.FailNow()
 		}
@@ -46,22 +43,22 @@ func promises(r *rapid.T, b *bench) {
 		case 4:
 			b.start()
 		case 5:
-			b.stop()
-			b.pass(time.Duration(rapid.IntRange(0, 400_000).Draw(r, "down")) * time.Millisecond)
+			b.Stop()
+			b.Pass(time.Duration(rapid.IntRange(0, 400_000).Draw(r, "down")) * time.Millisecond)
 			b.start()
 		case 6, 7:
-			b.pass(time.Duration(rapid.IntRange(0, 400_000).Draw(r, "pass")) * time.Millisecond)
+			b.Pass(time.Duration(rapid.IntRange(0, 400_000).Draw(r, "pass")) * time.Millisecond)
 		}
 	}
 	b.sites.mu.Lock()
 	b.sites.faults = nil
 	b.sites.mu.Unlock()
-	b.pass(20 * time.Minute)
+	b.Pass(20 * time.Minute)
 	for _, name := range all { // the truth comes out
 		a := b.account(name)
 		exists := b.sites.exists[DefaultSite+" "+name]
 		if exists && a.State != store.AccountFound || !exists && a.State == store.AccountFound && a.KeepWatching {
-			b.t.Errorf("%s exists: %v, and is believed to be %s (%s)", name, exists, a.State, a.Detail)
+			b.T.Errorf("%s exists: %v, and is believed to be %s (%s)", name, exists, a.State, a.Detail)
 		}
 	}
 }
@@ -71,17 +68,17 @@ func TestTheOverheadOfAnAccountIsSmall(t *testing.T) {
 	if testing.Short() {
 		n = 500
 	}
-	b := &bench{t: t, sites: newSites()}
-	b.sites.took = 0
 	db, err := store.Open(t.TempDir()+"/belfry.db", store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	b.db, b.worker = db, New(db, b.sites, teller{}, Config{})
-	b.worker.pause = func(_, _ time.Duration) time.Duration { return 0 }
+	sites := newSites()
+	sites.took = 0
+	w := New(db, sites, teller{}, Config{})
+	w.pause = func(_, _ time.Duration) time.Duration { return 0 }
 	err = db.Update(func(tx *store.Tx) error {
-		list, err := b.worker.AddList(tx, strings.Join(names(n), "\n"), Request{})
+		list, err := w.AddList(tx, strings.Join(names(n), "\n"), Request{})
 		if err == nil && list.Added != n {
 			t.Errorf("added %d", list.Added)
 		}
@@ -90,11 +87,11 @@ func TestTheOverheadOfAnAccountIsSmall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.worker.Start(); err != nil {
+	if err := w.Start(); err != nil {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	check := runUntilChecked(t, db, b.worker)
+	check := runUntilChecked(t, db, w)
 	took := time.Since(began)
 	var memory runtime.MemStats
 	runtime.GC()

@@ -12,7 +12,7 @@ import (
 func TestAnIntervalHoldsAtOnce(t *testing.T) {
 	inBubble(t, Config{}, func(b *bench) {
 		b.watch(Request{}, "alice")
-		b.update(func(tx *store.Tx) error {
+		b.Update(func(tx *store.Tx) error {
 			_, err := b.worker.SetInterval(tx, 24*time.Hour)
 			return err
 		})
@@ -21,17 +21,17 @@ func TestAnIntervalHoldsAtOnce(t *testing.T) {
 			t.Errorf("the status is %+v", s)
 		}
 		set := func(every time.Duration) {
-			b.update(func(tx *store.Tx) error {
+			b.Update(func(tx *store.Tx) error {
 				_, err := b.worker.SetInterval(tx, every)
 				return err
 			})
 		}
 		set(3 * time.Minute)
-		b.pass(4 * time.Minute)
+		b.Pass(4 * time.Minute)
 		if n := len(b.checks()); n < 1 || n > 2 {
 			t.Errorf("%d checks within 4 minutes", n)
 		}
-		b.pass(26 * time.Minute)
+		b.Pass(26 * time.Minute)
 		if n := len(b.checks()); n < 10 || n > 11 {
 			t.Errorf("%d checks within 30 minutes", n)
 		}
@@ -40,7 +40,7 @@ func TestAnIntervalHoldsAtOnce(t *testing.T) {
 			t.Errorf("after a restart it is %v", s.Interval)
 		}
 		for _, wrong := range []time.Duration{0, time.Second, 8 * 24 * time.Hour} {
-			err := b.db.Update(func(tx *store.Tx) error {
+			err := b.DB.Update(func(tx *store.Tx) error {
 				_, err := b.worker.SetInterval(tx, wrong)
 				return err
 			})
@@ -56,12 +56,12 @@ func TestAnIntervalThatChangesDuringACheckDoesNotInterruptIt(t *testing.T) {
 		inBubble(t, Config{}, func(b *bench) {
 			b.watch(Request{}, names(20)...)
 			b.start()
-			b.pass(time.Minute + during)
-			b.update(func(tx *store.Tx) error {
+			b.Pass(time.Minute + during)
+			b.Update(func(tx *store.Tx) error {
 				_, err := b.worker.SetInterval(tx, 24*time.Hour)
 				return err
 			})
-			b.pass(time.Minute)
+			b.Pass(time.Minute)
 			if c := b.checks()[0]; c.Status != store.AccountCheckDone || c.Checked != 20 {
 				t.Errorf("after two minutes the check is %+v", c)
 			}
@@ -76,9 +76,9 @@ func TestACheckByHandIsRefusedDuringOne(t *testing.T) {
 	inBubble(t, Config{}, func(b *bench) {
 		b.watch(Request{}, names(20)...)
 		b.start()
-		b.pass(30 * time.Second)
+		b.Pass(30 * time.Second)
 		now := func() error {
-			return b.db.Update(func(tx *store.Tx) error {
+			return b.DB.Update(func(tx *store.Tx) error {
 				_, err := b.worker.CheckNow(tx)
 				return err
 			})
@@ -94,7 +94,7 @@ func TestACheckByHandIsRefusedDuringOne(t *testing.T) {
 		if err := now(); err != nil {
 			t.Error(err)
 		}
-		b.pass(5 * time.Second)
+		b.Pass(5 * time.Second)
 		if n := len(b.checks()); n != 2 {
 			t.Errorf("%d checks", n)
 		}

@@ -21,7 +21,7 @@ func TestStrangersGetNoAnswerAndAreCounted(t *testing.T) {
 	inBubble(t, "en", func(b *bench) {
 		b.hear(platform.Heard{From: 666, Name: "Eve", Text: "/status"})
 		b.hear(platform.Heard{From: 667, Name: "Mallory", QueryID: 5, MessageID: 1, Data: "backup/yes"})
-		b.pass(time.Hour)
+		b.Pass(time.Hour)
 		if len(b.net.messages) != 0 || len(b.net.answered) != 0 {
 			t.Errorf("strangers were told %+v, %v", b.net.messages, b.net.answered)
 		}
@@ -77,16 +77,16 @@ func TestTheIntervalIsChangedByButtonsOrInWords(t *testing.T) {
 		b.write("/check")
 		b.press("Add")
 		has(t, b.write("@alice\nbob\n\nno such name!"), "Added: 2, were there: 0, no names: 1", "Line 4 is no name")
-		b.pass(time.Minute)
+		b.Pass(time.Minute)
 		has(t, b.press("Refresh"), "Every 5 min", "Looked for: 2", "Last check")
 		b.press("Interval")
 		has(t, b.press("3 min"), "From now on every 3 min")
 		every := func() (d time.Duration) {
-			b.view(func(tx *store.Tx) (err error) { d, err = b.workers.Accounts.Interval(tx); return err })
+			b.View(func(tx *store.Tx) (err error) { d, err = b.workers.Accounts.Interval(tx); return err })
 			return d
 		}
 		checks := func() (n int) {
-			b.view(func(tx *store.Tx) error {
+			b.View(func(tx *store.Tx) error {
 				all, err := tx.AccountChecks.Between(time.Time{}, time.Now(), 1000)
 				n = len(all)
 				return err
@@ -94,7 +94,7 @@ func TestTheIntervalIsChangedByButtonsOrInWords(t *testing.T) {
 			return n
 		}
 		before := checks()
-		b.pass(30 * time.Minute)
+		b.Pass(30 * time.Minute)
 		if n := checks() - before; every() != 3*time.Minute || n < 9 || n > 11 {
 			t.Errorf("every %v, %d checks in half an hour", every(), n)
 		}
@@ -110,7 +110,7 @@ func TestTheIntervalIsChangedByButtonsOrInWords(t *testing.T) {
 		}
 		b.write("/check")
 		b.press("Interval")
-		b.pass(time.Hour)
+		b.Pass(time.Hour)
 		has(t, b.write("15"), b.bot.say.notUnderstood) // that was long ago
 	})
 }
@@ -124,7 +124,7 @@ func TestTheCheckIsSteered(t *testing.T) {
 			names = append(names, fmt.Sprintf("name_%02d", i))
 		}
 		has(t, b.write(strings.Join(names, "\n")), "Добавлено: 45")
-		b.pass(time.Second)
+		b.Pass(time.Second)
 		has(t, b.press("Обновить"), "Идёт проверка: ")
 		has(t, b.press("Проверить"), "a check is under way") // the words of the worker, without a translator
 		b.write("/check")
@@ -214,29 +214,29 @@ func TestBroadcastsArePausedAndGoOn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.update(func(tx *store.Tx) error { _, err := b.workers.Tasks.Create(tx, draft); return err })
-		b.pass(time.Second)
+		b.Update(func(tx *store.Tx) error { _, err := b.workers.Tasks.Create(tx, draft); return err })
+		b.Pass(time.Second)
 		b.write("/tasks")
 		has(t, b.press("Open evening"), "1/4", "Sent 1, failed 0, skipped 0", "Next: ", "Open evening")
 		has(t, b.press("Pause"), "Paused")
-		b.pass(time.Hour)
+		b.Pass(time.Hour)
 		has(t, b.press("Refresh"), "1/4", "Paused")
 		b.press("Go on")
-		b.pass(5 * time.Minute)
+		b.Pass(5 * time.Minute)
 		has(t, b.press("Refresh"), "4/4", "▓▓▓▓▓▓▓▓▓▓", "Done")
 	})
 }
 
 func TestAlertsAreSeen(t *testing.T) {
 	inBubble(t, "en", func(b *bench) {
-		b.pass(time.Minute)
+		b.Pass(time.Minute)
 		for range 3 {
-			b.update(func(tx *store.Tx) error {
+			b.Update(func(tx *store.Tx) error {
 				return tx.Posts.Put(&store.Post{Platform: "telegram", Target: "@channel", Text: "x", Status: store.PostFailed,
 					Reason: store.Reason{Code: store.ReasonRefused, Detail: "no rights"}, UpdatedAt: tx.Now(), ScheduledTime: tx.Now()})
 			})
 		}
-		b.pass(time.Minute)
+		b.Pass(time.Minute)
 		if n := len(b.shown()); n != 3 {
 			t.Fatalf("told %d alerts: %+v", n, b.shown())
 		}
@@ -245,7 +245,7 @@ func TestAlertsAreSeen(t *testing.T) {
 		m := b.write("/alerts")
 		has(t, m, "1. Post 2", "2. Post 1", "Refused: no rights")
 		has(t, b.press("1. Seen"), "1. Post 1")
-		b.pass(time.Second)
+		b.Pass(time.Second)
 		has(t, b.press("Menu"), "What would you like to see?")
 		b.write("/alerts")
 		has(t, b.press("1. Seen"), "Nothing needs looking at")
@@ -259,7 +259,7 @@ func TestABackupIsSentSealedAndLeavesNothingBehind(t *testing.T) {
 		b.write("/backup")
 		has(t, b.press("Send it"), "on its way already")
 		b.start("en") // the program ends and starts in the middle
-		b.pass(5 * time.Minute)
+		b.Pass(5 * time.Minute)
 		if len(b.net.files) != 1 {
 			t.Fatalf("%d files were sent: %+v", len(b.net.files), b.shown())
 		}
@@ -274,14 +274,14 @@ func TestABackupIsSentSealedAndLeavesNothingBehind(t *testing.T) {
 		if bytes.Contains(b.net.files[0], []byte("@channel")) {
 			t.Error("the backup can be read")
 		}
-		b.pass(time.Hour)
+		b.Pass(time.Hour)
 		if left, err := filepath.Glob(filepath.Join(b.dir, "*", "*")); err != nil || len(left) > 0 {
 			t.Errorf("left are %v, %v", left, err)
 		}
 		b.write("/backup")
 		b.net.refuse = true
 		b.press("Send it")
-		b.pass(time.Hour)
+		b.Pass(time.Hour)
 		if left, err := filepath.Glob(filepath.Join(b.dir, "*", "*")); err != nil || len(left) > 0 {
 			t.Errorf("after a refusal, left are %v, %v", left, err)
 		}
@@ -295,7 +295,7 @@ func TestABackupThatCannotBeMadeIsTold(t *testing.T) {
 		}
 		b.write("/backup")
 		b.press("Send it")
-		b.pass(time.Hour)
+		b.Pass(time.Hour)
 		shown := b.shown()
 		has(t, shown[len(shown)-1], "The backup could not be made")
 	})
@@ -306,7 +306,7 @@ func TestWithoutAPassphraseNoBackupIsSent(t *testing.T) {
 		b.bot.cfg.Passphrase = ""
 		has(t, b.write("/backup"), "BELFRY_BACKUP_PASSPHRASE")
 		b.hear(platform.Heard{From: admin, MessageID: 1, QueryID: 1, Data: "backup/yes"})
-		b.pass(time.Hour)
+		b.Pass(time.Hour)
 		if len(b.net.files) != 0 {
 			t.Error("a backup was sent")
 		}

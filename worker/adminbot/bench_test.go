@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -18,6 +16,7 @@ import (
 	"belfry/platform"
 	"belfry/platform/profile"
 	"belfry/scheduler"
+	"belfry/scheduler/schedulertest"
 	"belfry/store"
 	"belfry/worker/accounts"
 	"belfry/worker/alerts"
@@ -93,27 +92,21 @@ func (n *telegram) Probe(_ context.Context, rule profile.Rule, username string) 
 
 // bench is a bot with all workers and a scheduler on a real store, in a synctest bubble.
 type bench struct {
-	t       *testing.T
-	db      *store.DB
+	*schedulertest.Bench
 	dir     string
 	net     *telegram
 	bot     *Bot
 	workers Workers
 	login   uint64 // of the channel's posts
 	queries int64
-	stop    func()
 }
 
 func inBubble(t *testing.T, lang string, test func(b *bench)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		b := &bench{t: t, dir: t.TempDir(), stop: func() {}}
-		db, err := store.Open(filepath.Join(t.TempDir(), "belfry.db"), store.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.db, b.net = db, &telegram{read: b.file}
-		b.update(func(tx *store.Tx) error {
+	schedulertest.InBubble(t, func(base *schedulertest.Bench) {
+		b := &bench{Bench: base, dir: base.T.TempDir()}
+		b.net = &telegram{read: b.file}
+		b.Update(func(tx *store.Tx) error {
 			i := store.Identity{Platform: "telegram", Name: "main", Kind: store.IdentityUser, Target: "@channel", State: store.IdentityReady}
 			err := tx.Identities.Put(&i)
 			b.login = i.ID
@@ -121,83 +114,47 @@ func inBubble(t *testing.T, lang string, test func(b *bench)) {
 		})
 		b.start(lang)
 		test(b)
-		b.stop()
-		if problems, err := db.Verify(); err != nil || len(problems) > 0 {
-			t.Errorf("verify: %v, %v", problems, err)
-		}
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
 	})
 }
 
 // start starts the workers and a scheduler on the store, as a new process would.
 func (b *bench) start(lang string) {
-	b.t.Helper()
-	b.stop()
-	told := notices.New(b.db, notices.Config{Admins: []string{fmt.Sprint(admin)}, Bot: b.net, Log: zerolog.Nop()})
+	b.T.Helper()
+	b.Stop()
+	told := notices.New(b.DB, notices.Config{Admins: []string{fmt.Sprint(admin)}, Bot: b.net, Log: zerolog.Nop()})
 	b.workers = Workers{
-		Posts:    posts.New(b.db, map[string]posts.Network{"telegram": b.net}, posts.Config{}),
-		Tasks:    tasks.New(b.db, b.net, tasks.Config{}),
-		Accounts: accounts.New(b.db, b.net, told, accounts.Config{Lang: lang, Log: zerolog.Nop()}),
-		Alerts:   alerts.New(b.db, told, alerts.Config{Lang: lang, Log: zerolog.Nop()}),
+		Posts:    posts.New(b.DB, map[string]posts.Network{"telegram": b.net}, posts.Config{}),
+		Tasks:    tasks.New(b.DB, b.net, tasks.Config{}),
+		Accounts: accounts.New(b.DB, b.net, told, accounts.Config{Lang: lang, Log: zerolog.Nop()}),
+		Alerts:   alerts.New(b.DB, told, alerts.Config{Lang: lang, Log: zerolog.Nop()}),
 		Notices:  told,
 	}
-	b.bot = New(b.db, b.workers, Config{Admins: []int64{admin}, Lang: lang, Passphrase: "correct horse", Folder: b.dir, Log: zerolog.Nop()})
+	b.bot = New(b.DB, b.workers, Config{Admins: []int64{admin}, Lang: lang, Passphrase: "correct horse", Folder: b.dir, Log: zerolog.Nop()})
 	if err := errors.Join(b.workers.Accounts.Start(), b.workers.Alerts.Start()); err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
 	kinds := b.bot.Jobs()
 	kinds[posts.Kind] = b.workers.Posts.Job()
 	for _, more := range []map[string]scheduler.Kind{b.workers.Tasks.Jobs(), b.workers.Accounts.Jobs(), b.workers.Alerts.Jobs(), told.Jobs()} {
 		maps.Copy(kinds, more)
 	}
-	sched := scheduler.New(b.db, scheduler.Config{Log: zerolog.Nop(), Kinds: kinds, Drain: time.Millisecond})
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- sched.Run(ctx) }()
-	b.stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-done; err != nil {
-			b.t.Error(err)
-		}
-	})
-	synctest.Wait()
-}
-
-func (b *bench) pass(d time.Duration) {
-	<-time.NewTimer(d).C
-	synctest.Wait()
-}
-
-func (b *bench) update(fn func(*store.Tx) error) {
-	b.t.Helper()
-	if err := b.db.Update(fn); err != nil {
-		b.t.Fatal(err)
-	}
-}
-
-func (b *bench) view(fn func(*store.Tx) error) {
-	b.t.Helper()
-	if err := b.db.View(fn); err != nil {
-		b.t.Fatal(err)
-	}
+	b.Start(kinds)
 }
 
 func (b *bench) hear(h platform.Heard) {
-	b.t.Helper()
-	b.update(func(tx *store.Tx) error { return b.bot.Hear(tx, h) })
-	b.pass(time.Second)
+	b.T.Helper()
+	b.Update(func(tx *store.Tx) error { return b.bot.Hear(tx, h) })
+	b.Pass(time.Second)
 }
 
 // write sends a text to the bot as the admin, and returns the message that it shows.
 func (b *bench) write(text string) platform.Post {
-	b.t.Helper()
+	b.T.Helper()
 	before := len(b.shown())
 	b.hear(platform.Heard{From: admin, Name: "Ann", MessageID: 9999, Text: text})
 	shown := b.shown()
 	if len(shown) == before {
-		b.t.Fatalf("%q was not answered", text)
+		b.T.Fatalf("%q was not answered", text)
 	}
 	return shown[before] // what it has led to comes after the answer
 }
@@ -217,7 +174,7 @@ func (b *bench) shown() (all []platform.Post) {
 // press presses a button under the newest message that has one with this text, and returns what the
 // message has become.
 func (b *bench) press(text string) platform.Post {
-	b.t.Helper()
+	b.T.Helper()
 	b.net.mu.Lock()
 	for i, m := range slices.Backward(b.net.messages) {
 		for _, row := range m.Buttons {
@@ -231,14 +188,14 @@ func (b *bench) press(text string) platform.Post {
 				b.net.mu.Lock()
 				defer b.net.mu.Unlock()
 				if !slices.Contains(b.net.answered, b.queries) {
-					b.t.Errorf("the press of %q was not answered", text)
+					b.T.Errorf("the press of %q was not answered", text)
 				}
 				return b.net.messages[i]
 			}
 		}
 	}
 	b.net.mu.Unlock()
-	b.t.Fatalf("no message has a button %q: %+v", text, b.shown())
+	b.T.Fatalf("no message has a button %q: %+v", text, b.shown())
 	return platform.Post{}
 }
 
@@ -254,14 +211,14 @@ func has(t *testing.T, m platform.Post, parts ...string) {
 
 // schedule makes a post that is due after a while.
 func (b *bench) schedule(after time.Duration, text string, hold bool) store.Post {
-	b.t.Helper()
-	draft, err := b.workers.Posts.Prepare(b.t.Context(), posts.Request{Platform: "telegram", Text: text, Hold: hold,
+	b.T.Helper()
+	draft, err := b.workers.Posts.Prepare(b.T.Context(), posts.Request{Platform: "telegram", Text: text, Hold: hold,
 		ScheduledTime: time.Now().Add(after).Format(time.RFC3339Nano)})
 	if err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
 	var post store.Post
-	b.update(func(tx *store.Tx) (err error) {
+	b.Update(func(tx *store.Tx) (err error) {
 		post, err = b.workers.Posts.Schedule(tx, draft)
 		return err
 	})
@@ -269,8 +226,8 @@ func (b *bench) schedule(after time.Duration, text string, hold bool) store.Post
 }
 
 func (b *bench) post(id uint64) (p store.Post) {
-	b.t.Helper()
-	b.view(func(tx *store.Tx) (err error) {
+	b.T.Helper()
+	b.View(func(tx *store.Tx) (err error) {
 		p, err = tx.Posts.Get(id)
 		return err
 	})

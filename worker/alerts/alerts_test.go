@@ -12,25 +12,25 @@ import (
 
 func TestAPostThatFailsIsToldOnce(t *testing.T) {
 	inBubble(t, Config{}, func(b *bench) {
-		b.pass(2 * time.Minute)
+		b.Pass(2 * time.Minute)
 		id := b.post(0, store.PostFailed)
 		unknown := b.post(0, store.PostUnknown)
-		b.pass(time.Minute)
+		b.Pass(time.Minute)
 		b.wantTold("two posts", "⚠️ Post 1 to @evening_news was not published", "⚠️ Nobody knows whether post 2 to @evening_news is out")
-		b.pass(time.Hour)
+		b.Pass(time.Hour)
 		b.start()
-		b.pass(time.Hour)
+		b.Pass(time.Hour)
 		b.wantTold("nothing has changed")
 
 		b.post(id, store.PostPublishing) // somebody tries it again
-		b.pass(5 * time.Minute)
+		b.Pass(5 * time.Minute)
 		b.wantTold("it is on its way")
 		b.post(id, store.PostFailed)
 		b.post(unknown, store.PostCancelled)
-		b.pass(time.Minute)
+		b.Pass(time.Minute)
 		b.wantTold("it has failed again", "⚠️ Post 1 to @evening_news was not published")
 		b.post(id, store.PostPublished)
-		b.pass(time.Minute)
+		b.Pass(time.Minute)
 		b.wantTold("it is out", "✅ Post 1 to @evening_news is published after all")
 		if open, over := b.alerts(store.AlertOpen), b.alerts(store.AlertOver); len(open) != 0 || len(over) != 2 {
 			t.Errorf("open %+v, over %+v", open, over)
@@ -40,23 +40,23 @@ func TestAPostThatFailsIsToldOnce(t *testing.T) {
 
 func TestWhatHasFailedBeforeTheFirstStartIsNotTold(t *testing.T) {
 	inBubble(t, Config{}, func(b *bench) {
-		b.stop()
+		b.Stop()
 		b.post(0, store.PostFailed)
-		b.update(func(tx *store.Tx) error { return tx.Settings.Set(settingSeen, "") })
-		b.pass(time.Second)
+		b.Update(func(tx *store.Tx) error { return tx.Settings.Set(settingSeen, "") })
+		b.Pass(time.Second)
 		b.start()
-		b.pass(10 * time.Minute)
+		b.Pass(10 * time.Minute)
 		b.wantTold("an old failure")
 	})
 }
 
 func TestWhatFailsWhileBelfryIsDownOrAtTheEndIsToldAfterTheStart(t *testing.T) {
 	inBubble(t, Config{}, func(b *bench) {
-		b.stop()
+		b.Stop()
 		b.post(0, store.PostFailed)
-		b.pass(time.Hour)
+		b.Pass(time.Hour)
 		b.start()
-		b.pass(time.Minute)
+		b.Pass(time.Minute)
 		b.wantTold("a failure just before the end", "⚠️ Post 1 to @evening_news was not published")
 	})
 }
@@ -66,12 +66,12 @@ func TestManyFailuresAreOneMessage(t *testing.T) {
 		for range 250 {
 			b.post(0, store.PostFailed)
 		}
-		b.pass(time.Minute)
+		b.Pass(time.Minute)
 		b.wantTold("a storm", "⚠️ 101 things have gone wrong at once")
 		if open := b.alerts(store.AlertOpen); len(open) != 101 {
 			t.Errorf("%d alerts are open", len(open))
 		}
-		b.update(func(tx *store.Tx) error {
+		b.Update(func(tx *store.Tx) error {
 			n, err := b.worker.AcknowledgeAll(tx, "a test")
 			if n != 101 {
 				t.Errorf("%d acknowledged", n)
@@ -81,7 +81,7 @@ func TestManyFailuresAreOneMessage(t *testing.T) {
 		if open := b.alerts(store.AlertOpen); len(open) != 0 {
 			t.Errorf("open %+v", open)
 		}
-		b.pass(10 * time.Minute)
+		b.Pass(10 * time.Minute)
 		b.wantTold("all was seen")
 	})
 }
@@ -90,21 +90,21 @@ func TestAJobThatFailsAgainAndAgainIsTold(t *testing.T) {
 	inBubble(t, Config{Failures: 3}, func(b *bench) {
 		b.chore.set(true, 0)
 		b.job(store.Job{Name: "chore_1", Lane: "chores", Trigger: store.Trigger{Every: 5 * time.Minute}})
-		b.pass(7 * time.Minute)
+		b.Pass(7 * time.Minute)
 		b.wantTold("two failures")
-		b.pass(30 * time.Minute)
+		b.Pass(30 * time.Minute)
 		b.wantTold("three failures", "⚠️ chore_1 has failed 3 times in a row")
 		open := b.alerts(store.AlertOpen)
 		if len(open) != 1 || open[0].Count < 6 || open[0].Reason.Detail != "no luck" {
 			t.Fatalf("open %+v", open)
 		}
-		b.update(func(tx *store.Tx) error { _, err := b.worker.Acknowledge(tx, open[0].ID, "a test"); return err })
-		b.pass(30 * time.Minute)
+		b.Update(func(tx *store.Tx) error { _, err := b.worker.Acknowledge(tx, open[0].ID, "a test"); return err })
+		b.Pass(30 * time.Minute)
 		if seen := b.alerts(store.AlertAcknowledged); len(seen) != 1 || seen[0].AcknowledgedBy != "a test" {
 			t.Errorf("acknowledged %+v", seen)
 		}
 		b.chore.set(false, 0)
-		b.pass(15 * time.Minute)
+		b.Pass(15 * time.Minute)
 		b.wantTold("it works", "✅ chore_1 works again")
 		if over := b.alerts(store.AlertOver); len(over) != 1 {
 			t.Errorf("over %+v", over)
@@ -116,12 +116,12 @@ func TestWhatComesAndGoesIsNotToldEachTime(t *testing.T) {
 	inBubble(t, Config{}, func(b *bench) {
 		for range 20 {
 			b.disk.Free = 1 << 20
-			b.pass(time.Minute)
+			b.Pass(time.Minute)
 			b.disk.Free = 10 << 30
-			b.pass(time.Minute)
+			b.Pass(time.Minute)
 		}
 		b.wantTold("the disk", "⚠️ The disk is nearly full: 1 MiB are free, and 1024 are needed")
-		b.pass(5 * time.Minute)
+		b.Pass(5 * time.Minute)
 		b.wantTold("there is room", "✅ There is room on the disk again")
 	})
 }
@@ -131,13 +131,13 @@ func TestWhatIsDueAndNotStartedIsTold(t *testing.T) {
 		b.chore.set(false, 12*time.Minute)
 		at := store.Trigger{At: time.Now()}
 		b.job(store.Job{Name: "chore_1", Lane: "chores", Trigger: at})
-		b.pass(time.Second)
+		b.Pass(time.Second)
 		b.job(store.Job{Name: "chore_2", Lane: "chores", Trigger: at})
-		b.pass(4 * time.Minute)
+		b.Pass(4 * time.Minute)
 		b.wantTold("four minutes")
-		b.pass(2 * time.Minute)
+		b.Pass(2 * time.Minute)
 		b.wantTold("six minutes", "⚠️ chore_2 has been due for 5 minutes and was not started")
-		b.pass(15 * time.Minute)
+		b.Pass(15 * time.Minute)
 		b.wantTold("it was started", "✅ What is due is started again")
 	})
 }
@@ -147,8 +147,8 @@ func TestALoginThatHasEndedIsTold(t *testing.T) {
 		login := store.Identity{Name: "main", Platform: "telegram", Kind: store.IdentityUser, State: store.IdentityLogin}
 		set := func(state store.IdentityState, why store.Reason) {
 			login.State, login.Reason = state, why
-			b.update(func(tx *store.Tx) error { return tx.Identities.Put(&login) })
-			b.pass(5 * time.Minute)
+			b.Update(func(tx *store.Tx) error { return tx.Identities.Put(&login) })
+			b.Pass(5 * time.Minute)
 		}
 		set(store.IdentityLogin, store.Reason{})
 		b.wantTold("one that was never logged in")
@@ -167,7 +167,7 @@ func TestAQueueThatGrowsIsTold(t *testing.T) {
 			for j := range 5 {
 				b.job(store.Job{Name: fmt.Sprintf("chore_%d_%d", i, j), Lane: "chores", Trigger: store.Trigger{At: time.Now()}})
 			}
-			b.pass(time.Minute)
+			b.Pass(time.Minute)
 		}
 		told := b.told("admin")
 		if len(told) != 2 || !strings.Contains(strings.Join(told, "\n"), "More becomes due than is done") {
@@ -180,7 +180,7 @@ func TestTheHeartBeatsWhileNobodyHasToLook(t *testing.T) {
 	inBubble(t, Config{}, func(b *bench) {
 		beats := func(d time.Duration) int {
 			before := b.beats
-			b.pass(d)
+			b.Pass(d)
 			return b.beats - before
 		}
 		if n := beats(10 * time.Minute); n != 10 {
@@ -192,19 +192,19 @@ func TestTheHeartBeatsWhileNobodyHasToLook(t *testing.T) {
 		}
 		b.wantTold("nobody hears the heart")
 		b.post(0, store.PostFailed)
-		b.pass(time.Minute)
+		b.Pass(time.Minute)
 		if n := beats(10 * time.Minute); n > 1 {
 			t.Errorf("%d beats while somebody has to look", n)
 		}
-		b.update(func(tx *store.Tx) error { _, err := b.worker.AcknowledgeAll(tx, "a test"); return err })
+		b.Update(func(tx *store.Tx) error { _, err := b.worker.AcknowledgeAll(tx, "a test"); return err })
 		if n := beats(10 * time.Minute); n != 10 {
 			t.Errorf("%d beats after somebody has looked", n)
 		}
-		b.stop()
+		b.Stop()
 		b.cfg.Heartbeat = nil
 		b.start()
-		b.pass(time.Minute)
-		err := b.db.View(func(tx *store.Tx) error { _, err := tx.Jobs.ByName(HeartbeatKind); return err })
+		b.Pass(time.Minute)
+		err := b.DB.View(func(tx *store.Tx) error { _, err := tx.Jobs.ByName(HeartbeatKind); return err })
 		if err == nil {
 			t.Error("a heart that nobody wants to hear is still in the schedule")
 		}
@@ -214,11 +214,11 @@ func TestTheHeartBeatsWhileNobodyHasToLook(t *testing.T) {
 func TestTheWebhookIsToldWhatTheAdminsAre(t *testing.T) {
 	inBubble(t, Config{}, func(b *bench) {
 		id := b.post(0, store.PostFailed)
-		b.pass(time.Minute)
+		b.Pass(time.Minute)
 		b.post(id, store.PostPublished)
-		b.pass(time.Minute)
+		b.Pass(time.Minute)
 		var said []hookNews
-		err := b.db.View(func(tx *store.Tx) error {
+		err := b.DB.View(func(tx *store.Tx) error {
 			for n, err := range tx.Notices.All() {
 				if err != nil {
 					return err
@@ -248,8 +248,8 @@ func TestTheWebhookIsToldWhatTheAdminsAre(t *testing.T) {
 
 func TestLooksLeaveNoTraceInTheHistory(t *testing.T) {
 	inBubble(t, Config{}, func(b *bench) {
-		b.pass(time.Hour)
-		err := b.db.View(func(tx *store.Tx) error {
+		b.Pass(time.Hour)
+		err := b.DB.View(func(tx *store.Tx) error {
 			for r, err := range tx.Runs.All() {
 				if err != nil {
 					return err

@@ -3,17 +3,16 @@ package alerts
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/rs/zerolog"
 
 	"belfry/platform"
 	"belfry/scheduler"
+	"belfry/scheduler/schedulertest"
 	"belfry/store"
 )
 
@@ -65,25 +64,19 @@ func (c *chore) set(fail bool, took time.Duration) {
 
 // bench is a worker with its scheduler on a real store, in a synctest bubble.
 type bench struct {
-	t      *testing.T
-	db     *store.DB
+	*schedulertest.Bench
 	cfg    Config
 	worker *Worker
 	chore  *chore
 	disk   Disk
 	beats  int
 	deaf   bool // nobody hears the heart
-	stop   func()
 }
 
 func inBubble(t *testing.T, cfg Config, test func(b *bench)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		db, err := store.Open(filepath.Join(t.TempDir(), "belfry.db"), store.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		b := &bench{t: t, db: db, cfg: cfg, chore: &chore{}, disk: Disk{Free: 10 << 30, Need: 1 << 30}, stop: func() {}}
+	schedulertest.InBubble(t, func(base *schedulertest.Bench) {
+		b := &bench{Bench: base, cfg: cfg, chore: &chore{}, disk: Disk{Free: 10 << 30, Need: 1 << 30}}
 		b.cfg.Disk = func() (Disk, error) { return b.disk, nil }
 		b.cfg.Heartbeat = func(context.Context) error {
 			if b.beats++; b.deaf {
@@ -93,58 +86,28 @@ func inBubble(t *testing.T, cfg Config, test func(b *bench)) {
 		}
 		b.cfg.Log = zerolog.Nop()
 		b.start()
-		b.pass(time.Second)
+		b.Pass(time.Second)
 		test(b)
-		b.stop()
-		if problems, err := db.Verify(); err != nil || len(problems) > 0 {
-			t.Errorf("verify: %v, %v", problems, err)
-		}
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
 	})
 }
 
-// start starts a worker and a scheduler on the store, as a new process would.
+// start starts a worker on the store, as a new process would.
 func (b *bench) start() {
-	b.t.Helper()
-	b.stop()
-	b.worker = New(b.db, teller{}, b.cfg)
+	b.T.Helper()
+	b.Stop()
+	b.worker = New(b.DB, teller{}, b.cfg)
 	if err := b.worker.Start(); err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
 	kinds := b.worker.Jobs()
 	kinds["chore"] = scheduler.Kind{Worker: b.chore, Timeout: time.Hour}
-	sched := scheduler.New(b.db, scheduler.Config{Log: zerolog.Nop(), Kinds: kinds, Drain: time.Millisecond})
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- sched.Run(ctx) }()
-	b.stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-done; err != nil {
-			b.t.Error(err)
-		}
-	})
-	synctest.Wait()
-}
-
-func (b *bench) pass(d time.Duration) {
-	<-time.NewTimer(d).C
-	synctest.Wait()
-}
-
-func (b *bench) update(fn func(*store.Tx) error) {
-	b.t.Helper()
-	if err := b.db.Update(fn); err != nil {
-		b.t.Fatal(err)
-	}
-	synctest.Wait()
+	b.Start(kinds)
 }
 
 // post writes a post with a status, as the worker of posts would; id 0 makes a new one.
 func (b *bench) post(id uint64, status store.PostStatus) uint64 {
-	b.t.Helper()
-	b.update(func(tx *store.Tx) error {
+	b.T.Helper()
+	b.Update(func(tx *store.Tx) error {
 		p := store.Post{ID: id, Platform: "telegram", Target: "@evening_news", Text: "Hello", Status: status, ScheduledTime: tx.Now(),
 			Reason: store.Reason{Code: store.ReasonRefused, Detail: "no rights"}, CreatedAt: tx.Now(), UpdatedAt: tx.Now()}
 		err := tx.Posts.Put(&p)
@@ -156,15 +119,15 @@ func (b *bench) post(id uint64, status store.PostStatus) uint64 {
 
 // job puts a job of another worker into the schedule.
 func (b *bench) job(job store.Job) {
-	b.t.Helper()
+	b.T.Helper()
 	job.Kind = "chore"
-	b.update(func(tx *store.Tx) error { return scheduler.Put(tx, job) })
+	b.Update(func(tx *store.Tx) error { return scheduler.Put(tx, job) })
 }
 
 // told is the first line of what a chat was told since the last time that it was asked for.
 func (b *bench) told(chat string) (lines []string) {
-	b.t.Helper()
-	b.update(func(tx *store.Tx) error {
+	b.T.Helper()
+	b.Update(func(tx *store.Tx) error {
 		lines = nil
 		for n, err := range tx.Notices.All() {
 			if err != nil {
@@ -187,22 +150,19 @@ func (b *bench) told(chat string) (lines []string) {
 
 // wantTold checks what the admins were told since the last time.
 func (b *bench) wantTold(what string, want ...string) {
-	b.t.Helper()
+	b.T.Helper()
 	got := b.told("admin")
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
-		b.t.Errorf("%s: told %q, want %q", what, got, want)
+		b.T.Errorf("%s: told %q, want %q", what, got, want)
 	}
 }
 
 func (b *bench) alerts(state store.AlertState) (all []store.Alert) {
-	b.t.Helper()
-	err := b.db.View(func(tx *store.Tx) error {
+	b.T.Helper()
+	b.View(func(tx *store.Tx) error {
 		page, err := tx.Alerts.ByState(state, store.Query{Limit: 1000})
 		all = page.Items
 		return err
 	})
-	if err != nil {
-		b.t.Fatal(err)
-	}
 	return all
 }

@@ -3,17 +3,14 @@ package notices
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/rs/zerolog"
 
 	"belfry/platform"
-	"belfry/scheduler"
+	"belfry/scheduler/schedulertest"
 	"belfry/store"
 )
 
@@ -111,79 +108,42 @@ func (n *network) told(chat string) (texts []string) {
 
 // bench is a worker with its scheduler on a real store, in a synctest bubble.
 type bench struct {
-	t         *testing.T
-	db        *store.DB
+	*schedulertest.Bench
 	bot, hook *network
 	worker    *Worker
-	stop      func()
 }
 
 func inBubble(t *testing.T, test func(b *bench)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		db, err := store.Open(filepath.Join(t.TempDir(), "belfry.db"), store.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		b := &bench{t: t, db: db, bot: &network{}, hook: &network{}, stop: func() {}}
-		b.worker = New(db, Config{Admins: []string{"100", "200"}, Bot: b.bot, Webhook: b.hook, Log: zerolog.Nop()})
+	schedulertest.InBubble(t, func(base *schedulertest.Bench) {
+		b := &bench{Bench: base, bot: &network{}, hook: &network{}}
+		b.worker = New(b.DB, Config{Admins: []string{"100", "200"}, Bot: b.bot, Webhook: b.hook, Log: zerolog.Nop()})
 		test(b)
-		b.stop()
+		b.Stop()
 		b.prove()
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
 	})
 }
 
-// start starts a scheduler on the store, as a new process would.
-func (b *bench) start() {
-	b.stop()
-	sched := scheduler.New(b.db, scheduler.Config{Log: zerolog.Nop(), Kinds: b.worker.Jobs(), Drain: time.Millisecond})
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- sched.Run(ctx) }()
-	b.stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-done; err != nil {
-			b.t.Error(err)
-		}
-	})
-	synctest.Wait()
-}
-
-func (b *bench) pass(d time.Duration) {
-	<-time.NewTimer(d).C
-	synctest.Wait()
-}
-
-func (b *bench) update(fn func(*store.Tx) error) {
-	b.t.Helper()
-	if err := b.db.Update(fn); err != nil {
-		b.t.Fatal(err)
-	}
-	synctest.Wait()
-}
+// start starts the worker on the store, as a new process would.
+func (b *bench) start() { b.Start(b.worker.Jobs()) }
 
 // tell tells the admins, and more, a text.
 func (b *bench) tell(text string, more ...string) {
-	b.t.Helper()
-	b.update(func(tx *store.Tx) error { return b.worker.Tell(tx, store.Notice{Kind: "test", Text: text}, more...) })
+	b.T.Helper()
+	b.Update(func(tx *store.Tx) error { return b.worker.Tell(tx, store.Notice{Kind: "test", Text: text}, more...) })
 }
 
 // waiting is how many notices wait to be sent.
 func (b *bench) waiting() (n int) {
-	if err := b.db.View(func(tx *store.Tx) error { n = tx.Notices.Waiting(1000); return nil }); err != nil {
-		b.t.Fatal(err)
-	}
+	b.View(func(tx *store.Tx) error { n = tx.Notices.Waiting(1000); return nil })
 	return n
 }
 
 // prove checks what must hold after any test: no notice has arrived twice, none counts as sent that
-// has not arrived, and the store is sound.
+// has not arrived.
 func (b *bench) prove() {
-	b.t.Helper()
-	err := b.db.View(func(tx *store.Tx) error {
+	b.T.Helper()
+	b.View(func(tx *store.Tx) error {
 		for n, err := range tx.Notices.All() {
 			if err != nil {
 				return err
@@ -195,15 +155,9 @@ func (b *bench) prove() {
 				}
 			}
 			if arrived > 1 || arrived == 0 && !n.SentAt.IsZero() && n.Edit == 0 {
-				b.t.Errorf("notice %d arrived %d times: %+v", n.ID, arrived, n)
+				b.T.Errorf("notice %d arrived %d times: %+v", n.ID, arrived, n)
 			}
 		}
 		return nil
 	})
-	if err != nil {
-		b.t.Error(err)
-	}
-	if problems, err := b.db.Verify(); err != nil || len(problems) > 0 {
-		b.t.Errorf("verify: %v, %v", problems, err)
-	}
 }

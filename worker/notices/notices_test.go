@@ -27,7 +27,7 @@ func TestNoticesWaitForTheNetworkInTheirOrder(t *testing.T) {
 		for i := range 5 {
 			b.tell(fmt.Sprint(i), "@owner", "100", "")
 		}
-		b.pass(15 * time.Minute)
+		b.Pass(15 * time.Minute)
 		for _, chat := range []string{"100", "200", "@owner"} {
 			if got := fmt.Sprint(b.bot.told(chat)); got != "[0 1 2 3 4]" {
 				t.Errorf("%s was told %s", chat, got)
@@ -44,9 +44,9 @@ func TestAChatThatRefusesDoesNotKeepTheOthersFromBeingTold(t *testing.T) {
 		b.bot.fault(fault{err: failing(platform.Refused, platform.ScopeChat)})
 		b.start()
 		b.tell("one")
-		b.pass(time.Second)
+		b.Pass(time.Second)
 		b.tell("two")
-		b.pass(time.Second)
+		b.Pass(time.Second)
 		if a, c := fmt.Sprint(b.bot.told("100")), fmt.Sprint(b.bot.told("200")); a != "[two]" || c != "[one two]" {
 			t.Errorf("told %s and %s", a, c)
 		}
@@ -59,7 +59,7 @@ func TestTheWebhookAndFilesKeepNobodyWaiting(t *testing.T) {
 			b.hook.fault(fault{err: failing(platform.Transient, platform.ScopeIdentity)})
 		}
 		b.start()
-		b.update(func(tx *store.Tx) error {
+		b.Update(func(tx *store.Tx) error {
 			if err := b.worker.TellHook(tx, "test", []byte(`{"text":"hello"}`)); err != nil {
 				return err
 			}
@@ -67,14 +67,14 @@ func TestTheWebhookAndFilesKeepNobodyWaiting(t *testing.T) {
 			return err
 		})
 		b.tell("one")
-		b.pass(time.Second)
+		b.Pass(time.Second)
 		if told := b.bot.told("100"); !slices.Contains(told, "one") || len(b.hook.messages) != 0 {
 			t.Errorf("told %q, and the webhook %v", told, b.hook.messages)
 		}
 		if i := slices.IndexFunc(b.bot.messages, func(m message) bool { return m.file == "b.age" }); i < 0 {
 			t.Errorf("no file among %+v", b.bot.messages)
 		}
-		b.pass(2 * time.Hour)
+		b.Pass(2 * time.Hour)
 		if m := b.hook.messages; len(m) != 1 || m[0].text != `{"text":"hello"}` {
 			t.Errorf("the webhook was told %+v", m)
 		}
@@ -85,15 +85,15 @@ func TestAnAnswerTakesThePlaceOfTheMessageWhoseButtonWasPressed(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		b.start()
 		menu := [][]store.Button{{{Text: "Status", Data: "status"}}}
-		b.update(func(tx *store.Tx) error {
+		b.Update(func(tx *store.Tx) error {
 			_, err := b.worker.Send(tx, store.Notice{Kind: "answer", Chat: "100", Text: "menu", Buttons: menu})
 			return err
 		})
-		b.pass(time.Second)
+		b.Pass(time.Second)
 		b.bot.fault(fault{err: failing(platform.Unknown, platform.ScopeIdentity), carried: true})
 		answer := store.Notice{Kind: "answer", Chat: "100", Text: "all is well", Query: 7, Edit: 1}
-		b.update(func(tx *store.Tx) error { _, err := b.worker.Send(tx, answer); return err })
-		b.pass(time.Minute)
+		b.Update(func(tx *store.Tx) error { _, err := b.worker.Send(tx, answer); return err })
+		b.Pass(time.Minute)
 		if m := b.bot.messages; len(m) != 1 || m[0].text != "all is well" || m[0].buttons != 0 || !slices.Contains(b.bot.answered, 7) {
 			t.Errorf("messages %+v, answered %v", m, b.bot.answered)
 		}
@@ -101,8 +101,8 @@ func TestAnAnswerTakesThePlaceOfTheMessageWhoseButtonWasPressed(t *testing.T) {
 		// A message that cannot be changed any more is followed by another.
 		b.bot.uneditable = true
 		answer.Text, answer.Query = "said anew", 8
-		b.update(func(tx *store.Tx) error { _, err := b.worker.Send(tx, answer); return err })
-		b.pass(time.Minute)
+		b.Update(func(tx *store.Tx) error { _, err := b.worker.Send(tx, answer); return err })
+		b.Pass(time.Minute)
 		if told := b.bot.told("100"); len(told) != 2 || told[1] != "said anew" {
 			t.Errorf("told %q", told)
 		}
@@ -115,11 +115,11 @@ func TestAnAnswerThatNobodyWaitsForIsGivenUp(t *testing.T) {
 			b.bot.fault(fault{err: failing(platform.Transient, platform.ScopeIdentity)})
 		}
 		b.start()
-		b.update(func(tx *store.Tx) error {
+		b.Update(func(tx *store.Tx) error {
 			_, err := b.worker.Send(tx, store.Notice{Kind: "answer", Chat: "100", Text: "late", Query: 7, Edit: 1})
 			return err
 		})
-		b.pass(20 * time.Minute)
+		b.Pass(20 * time.Minute)
 		if n := b.waiting(); n != 0 {
 			t.Errorf("%d wait", n)
 		}
@@ -128,11 +128,11 @@ func TestAnAnswerThatNobodyWaitsForIsGivenUp(t *testing.T) {
 
 func TestWithoutABotNobodyIsTold(t *testing.T) {
 	inBubble(t, func(b *bench) {
-		b.worker = New(b.db, Config{Admins: []string{"100"}})
+		b.worker = New(b.DB, Config{Admins: []string{"100"}})
 		b.start()
 		b.tell("one", "@owner")
-		b.update(func(tx *store.Tx) error { return b.worker.TellHook(tx, "test", []byte("{}")) })
-		b.pass(time.Second)
+		b.Update(func(tx *store.Tx) error { return b.worker.TellHook(tx, "test", []byte("{}")) })
+		b.Pass(time.Second)
 		if n := b.waiting(); n != 0 {
 			t.Errorf("%d notices wait for a bot that is not there", n)
 		}
@@ -156,15 +156,18 @@ func TestEveryNoticeArrivesOnceWhateverHappens(t *testing.T) {
 				case 3:
 					b.start()
 				case 4:
-					b.pass(time.Duration(rapid.IntRange(0, 20_000).Draw(r, "pass")) * time.Millisecond)
+					b.Pass(time.Duration(rapid.IntRange(0, 20_000).Draw(r, "pass")) * time.Millisecond)
 				}
 			}
-			b.pass(2 * time.Hour)
+			b.Pass(2 * time.Hour)
 			for _, chat := range []string{"100", "200"} {
 				if told := b.bot.told(chat); len(told) != written || !slices.IsSorted(told) {
 					t.Fatalf("%s was told %q of %d", chat, told, written)
 				}
 			}
 		})
+		if t.Failed() {
+			r.FailNow()
+		}
 	})
 }

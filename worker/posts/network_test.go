@@ -5,17 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
-
-	"github.com/rs/zerolog"
 
 	"belfry/platform"
 	"belfry/scheduler"
+	"belfry/scheduler/schedulertest"
 	"belfry/store"
 )
 
@@ -99,83 +96,42 @@ func (n *network) Publish(ctx context.Context, p platform.Post) (platform.Receip
 
 // bench is a post worker with its scheduler on a real store, in a synctest bubble.
 type bench struct {
-	t       *testing.T
-	db      *store.DB
+	*schedulertest.Bench
 	net     *network
 	worker  *Worker
-	stop    func()
 	firstID uint64 // of the identity
 }
 
 func inBubble(t *testing.T, test func(b *bench)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		db, err := store.Open(filepath.Join(t.TempDir(), "belfry.db"), store.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		b := &bench{t: t, db: db, net: &network{}, stop: func() {}}
-		b.worker = New(db, map[string]Network{"telegram": b.net}, Config{})
-		b.update(func(tx *store.Tx) error {
+	schedulertest.InBubble(t, func(base *schedulertest.Bench) {
+		b := &bench{Bench: base, net: &network{}}
+		b.worker = New(b.DB, map[string]Network{"telegram": b.net}, Config{})
+		b.Update(func(tx *store.Tx) error {
 			i := store.Identity{Platform: "telegram", Name: "main", Kind: store.IdentityBot, Target: "@channel", State: store.IdentityReady}
 			defer func() { b.firstID = i.ID }()
 			return tx.Identities.Put(&i)
 		})
 		b.start()
 		test(b)
-		b.stop()
-		problems, err := db.Verify()
-		if err != nil || len(problems) > 0 {
-			t.Errorf("verify: %v, %v", problems, err)
-		}
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
 	})
 }
 
-// start starts a scheduler on the store, as a new process would.
-func (b *bench) start() {
-	b.stop()
-	sched := scheduler.New(b.db, scheduler.Config{Log: zerolog.Nop(),
-		Kinds: map[string]scheduler.Kind{Kind: b.worker.Job()}})
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- sched.Run(ctx) }()
-	b.stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-done; err != nil {
-			b.t.Error(err)
-		}
-	})
-	synctest.Wait()
-}
-
-func (b *bench) pass(d time.Duration) {
-	<-time.NewTimer(d).C
-	synctest.Wait()
-}
-
-func (b *bench) update(fn func(*store.Tx) error) {
-	b.t.Helper()
-	if err := b.db.Update(fn); err != nil {
-		b.t.Fatal(err)
-	}
-	synctest.Wait()
-}
+// start starts the worker on the store, as a new process would.
+func (b *bench) start() { b.Start(map[string]scheduler.Kind{Kind: b.worker.Job()}) }
 
 // schedule makes a post that is due in d.
 func (b *bench) schedule(d time.Duration, r Request) store.Post {
-	b.t.Helper()
+	b.T.Helper()
 	r.Platform = cmp.Or(r.Platform, "telegram")
 	r.Text = cmp.Or(r.Text, "hello")
-	r.ScheduledTime = b.db.Now().Add(d).Format(time.RFC3339Nano)
+	r.ScheduledTime = b.DB.Now().Add(d).Format(time.RFC3339Nano)
 	draft, err := b.worker.Prepare(context.Background(), r)
 	if err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
 	var post store.Post
-	b.update(func(tx *store.Tx) (err error) {
+	b.Update(func(tx *store.Tx) (err error) {
 		post, err = b.worker.Schedule(tx, draft)
 		return err
 	})
@@ -183,13 +139,13 @@ func (b *bench) schedule(d time.Duration, r Request) store.Post {
 }
 
 func (b *bench) post(id uint64) (p store.Post) {
-	b.t.Helper()
-	err := b.db.View(func(tx *store.Tx) (err error) {
+	b.T.Helper()
+	err := b.DB.View(func(tx *store.Tx) (err error) {
 		p, err = tx.Posts.Get(id)
 		return err
 	})
 	if err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
 	return p
 }

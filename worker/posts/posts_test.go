@@ -15,11 +15,11 @@ import (
 func TestAPostGoesOutAtItsTimeAndKeepsItsLink(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		post := b.schedule(time.Hour, Request{})
-		b.pass(time.Hour - time.Second)
+		b.Pass(time.Hour - time.Second)
 		if b.sent() != 0 {
 			t.Error("it was early")
 		}
-		b.pass(time.Second)
+		b.Pass(time.Second)
 		post = b.post(post.ID)
 		if post.Status != store.PostPublished || post.Link == "" || !post.PublishedAt.Equal(post.ScheduledTime) || b.sent() != 1 {
 			t.Errorf("post %+v, %d messages", post, b.sent())
@@ -57,12 +57,12 @@ func TestWhatTheNetworkAnswersDecidesWhatBecomesOfThePost(t *testing.T) {
 			inBubble(t, func(b *bench) {
 				b.fault(c.faults...)
 				id := b.schedule(time.Minute, Request{}).ID
-				b.pass(2 * time.Minute)
+				b.Pass(2 * time.Minute)
 				if p := b.post(id); p.Status != c.soon || p.Reason.Code != c.because {
 					t.Errorf("after a minute %s because of %+v, want %s because of %s", p.Status, p.Reason, c.soon, c.because)
 				}
 				b.start() // every wait survives a restart
-				b.pass(time.Hour)
+				b.Pass(time.Hour)
 				if p := b.post(id); p.Status != c.later || b.sent() != c.messages {
 					t.Errorf("after an hour %s (%+v) with %d messages, want %s with %d", p.Status, p.Reason, b.sent(), c.later, c.messages)
 				}
@@ -83,7 +83,7 @@ func TestAnIdentityThatIsOutHoldsItsPostsUntilItIsBack(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		b.fault(fault{err: &platform.Error{Kind: platform.Stopped, Scope: platform.ScopeIdentity, Code: "PEER_FLOOD", Err: errors.New("restricted")}})
 		first, second := b.schedule(time.Minute, Request{}).ID, b.schedule(2*time.Minute, Request{}).ID
-		b.pass(time.Hour)
+		b.Pass(time.Hour)
 		b.net.mu.Lock()
 		calls := b.net.calls
 		b.net.mu.Unlock()
@@ -93,7 +93,7 @@ func TestAnIdentityThatIsOutHoldsItsPostsUntilItIsBack(t *testing.T) {
 		if p := b.post(first); p.Status.Final() || p.Reason.Code != store.ReasonStopped {
 			t.Errorf("post %+v", p)
 		}
-		b.update(func(tx *store.Tx) error {
+		b.Update(func(tx *store.Tx) error {
 			i, err := tx.Identities.Get(b.firstID)
 			if err != nil {
 				return err
@@ -104,7 +104,7 @@ func TestAnIdentityThatIsOutHoldsItsPostsUntilItIsBack(t *testing.T) {
 			i.State, i.Reason = store.IdentityReady, store.Reason{}
 			return tx.Identities.Put(&i)
 		})
-		b.pass(3 * time.Minute)
+		b.Pass(3 * time.Minute)
 		if b.post(first).Status != store.PostPublished || b.post(second).Status != store.PostPublished {
 			t.Error("they did not go out when it was back")
 		}
@@ -115,10 +115,10 @@ func TestAPostThatMustNotBeLateIsSkippedAndSaysSo(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		id := b.schedule(time.Minute, Request{Lateness: store.Lateness{Policy: store.LateSkip, Grace: time.Minute}}).ID
 		late := b.schedule(time.Minute, Request{}).ID
-		b.stop()
-		b.pass(time.Hour)
+		b.Stop()
+		b.Pass(time.Hour)
 		b.start()
-		b.pass(time.Second)
+		b.Pass(time.Second)
 		if p := b.post(id); p.Status != store.PostSkipped || p.Reason.Code != store.ReasonLate {
 			t.Errorf("post %+v", p)
 		}
@@ -131,7 +131,7 @@ func TestAPostThatMustNotBeLateIsSkippedAndSaysSo(t *testing.T) {
 func TestActions(t *testing.T) {
 	type action = func(*Worker, *store.Tx, uint64) (store.Post, error)
 	do := func(b *bench, a action, id uint64) error {
-		return b.db.Update(func(tx *store.Tx) error {
+		return b.DB.Update(func(tx *store.Tx) error {
 			_, err := a(b.worker, tx, id)
 			return err
 		})
@@ -146,14 +146,14 @@ func TestActions(t *testing.T) {
 			if err := do(b, (*Worker).Cancel, id); err != nil {
 				t.Fatal(err)
 			}
-			b.pass(time.Hour)
+			b.Pass(time.Hour)
 			if p := b.post(id); p.Status != store.PostCancelled || b.sent() != 0 {
 				t.Errorf("post %+v", p)
 			}
 			if err := do(b, (*Worker).Retry, id); err != nil {
 				t.Fatal(err)
 			}
-			b.pass(time.Second)
+			b.Pass(time.Second)
 			if p := b.post(id); p.Status != store.PostPublished {
 				t.Errorf("post %+v", p)
 			}
@@ -170,11 +170,11 @@ func TestActions(t *testing.T) {
 			if err := do(b, (*Worker).PublishNow, id); err != nil {
 				t.Fatal(err)
 			}
-			b.pass(time.Second)
+			b.Pass(time.Second)
 			if p := b.post(id); p.Status != store.PostPublished {
 				t.Errorf("post %+v", p)
 			}
-			b.pass(2 * time.Hour)
+			b.Pass(2 * time.Hour)
 			if b.sent() != 1 {
 				t.Errorf("%d messages", b.sent())
 			}
@@ -184,7 +184,7 @@ func TestActions(t *testing.T) {
 		inBubble(t, func(b *bench) {
 			b.net.took = 10 * time.Second
 			id := b.schedule(time.Minute, Request{}).ID
-			b.pass(time.Minute + time.Second)
+			b.Pass(time.Minute + time.Second)
 			if err := do(b, (*Worker).Cancel, id); !conflict(err) {
 				t.Errorf("cancel: %v", err)
 			}
@@ -196,16 +196,16 @@ func TestActions(t *testing.T) {
 	t.Run("a change takes effect, also to an earlier time", func(t *testing.T) {
 		inBubble(t, func(b *bench) {
 			id := b.schedule(24*time.Hour, Request{}).ID
-			text, at := "changed", b.db.Now().Add(time.Minute).Format(time.RFC3339Nano)
+			text, at := "changed", b.DB.Now().Add(time.Minute).Format(time.RFC3339Nano)
 			draft, err := b.worker.PrepareChange(context.Background(), id, Patch{Text: &text, ScheduledTime: &at})
 			if err != nil {
 				t.Fatal(err)
 			}
-			b.update(func(tx *store.Tx) error {
+			b.Update(func(tx *store.Tx) error {
 				_, err := b.worker.Change(tx, id, draft)
 				return err
 			})
-			b.pass(time.Minute)
+			b.Pass(time.Minute)
 			if p := b.post(id); p.Status != store.PostPublished || b.net.messages[0].Text != "changed" {
 				t.Errorf("post %+v", p)
 			}
@@ -217,23 +217,23 @@ func TestAPostThatIsHeldWaitsForApproval(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		approve := func(id uint64) {
 			t.Helper()
-			b.update(func(tx *store.Tx) error { _, err := b.worker.Approve(tx, id); return err })
+			b.Update(func(tx *store.Tx) error { _, err := b.worker.Approve(tx, id); return err })
 		}
 		early, late := b.schedule(time.Hour, Request{Hold: true}), b.schedule(time.Hour, Request{Hold: true})
 		now, gone := b.schedule(time.Hour, Request{Hold: true}), b.schedule(time.Hour, Request{Hold: true})
 		approve(early.ID)
 		approve(early.ID)
-		b.pass(time.Minute)
+		b.Pass(time.Minute)
 		if b.sent() != 0 {
 			t.Error("approved is not published")
 		}
-		b.update(func(tx *store.Tx) error { _, err := b.worker.PublishNow(tx, now.ID); return err })
-		b.update(func(tx *store.Tx) error { _, err := b.worker.Cancel(tx, gone.ID); return err })
-		b.pass(time.Second)
+		b.Update(func(tx *store.Tx) error { _, err := b.worker.PublishNow(tx, now.ID); return err })
+		b.Update(func(tx *store.Tx) error { _, err := b.worker.Cancel(tx, gone.ID); return err })
+		b.Pass(time.Second)
 		if p := b.post(now.ID); p.Status != store.PostPublished || p.Held {
 			t.Errorf("published at once: %+v", p)
 		}
-		b.pass(2 * time.Hour)
+		b.Pass(2 * time.Hour)
 		if p := b.post(early.ID); p.Status != store.PostPublished || !p.PublishedAt.Equal(p.ScheduledTime) {
 			t.Errorf("approved in time: %+v", p)
 		}
@@ -241,7 +241,7 @@ func TestAPostThatIsHeldWaitsForApproval(t *testing.T) {
 			t.Errorf("not approved: %+v, %d messages", p, b.sent())
 		}
 		var held []uint64
-		err := b.db.View(func(tx *store.Tx) error {
+		err := b.DB.View(func(tx *store.Tx) error {
 			for p, err := range tx.Posts.AllHeld() {
 				if err != nil {
 					return err
@@ -255,11 +255,11 @@ func TestAPostThatIsHeldWaitsForApproval(t *testing.T) {
 		}
 		b.start()
 		approve(late.ID)
-		b.pass(time.Second)
+		b.Pass(time.Second)
 		if p := b.post(late.ID); p.Status != store.PostPublished {
 			t.Errorf("approved late: %+v", p)
 		}
-		err = b.db.Update(func(tx *store.Tx) error { _, err := b.worker.Approve(tx, gone.ID); return err })
+		err = b.DB.Update(func(tx *store.Tx) error { _, err := b.worker.Approve(tx, gone.ID); return err })
 		if _, is := errors.AsType[*store.ConflictError](err); !is {
 			t.Errorf("a cancelled post was approved: %v", err)
 		}
@@ -269,7 +269,7 @@ func TestAPostThatIsHeldWaitsForApproval(t *testing.T) {
 func TestRequestsThatCannotBeAreRefusedByField(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		good := func() Request {
-			return Request{Platform: "telegram", Text: "hello", ScheduledTime: b.db.Now().Add(time.Hour).Format(time.RFC3339)}
+			return Request{Platform: "telegram", Text: "hello", ScheduledTime: b.DB.Now().Add(time.Hour).Format(time.RFC3339)}
 		}
 		cases := []struct {
 			name, field string
@@ -329,11 +329,11 @@ func TestEachPostIsOutOnceAndItsStatusIsTrue(t *testing.T) {
 				b.fault(randomFault(rnd))
 			}
 			for range 20 {
-				b.pass(time.Duration(rnd.IntN(60_000)) * time.Millisecond)
+				b.Pass(time.Duration(rnd.IntN(60_000)) * time.Millisecond)
 				b.start()
 			}
-			b.pass(6 * time.Hour)
-			b.stop()
+			b.Pass(6 * time.Hour)
+			b.Stop()
 			times := map[int64]int{}
 			for _, m := range b.net.messages {
 				times[m.Key]++

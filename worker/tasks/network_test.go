@@ -5,20 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"github.com/rs/zerolog"
-
 	"belfry/platform"
-	"belfry/scheduler"
+	"belfry/scheduler/schedulertest"
 	"belfry/store"
 )
 
@@ -175,84 +170,33 @@ func refusal() *platform.Error {
 
 // bench is a task worker with its scheduler on a real store, in a synctest bubble.
 type bench struct {
-	t       *testing.T
-	db      *store.DB
+	*schedulertest.Bench
 	net     *network
 	worker  *Worker
-	stop    func()
 	account uint64
 }
 
 func inBubble(t *testing.T, cfg Config, test func(b *bench)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) { bubble(t, quickDir(t), cfg, test) })
-}
-
-// quickDir is a directory in memory if there is one: these tests are not about the disk.
-func quickDir(t *testing.T) string {
-	dir, err := os.MkdirTemp("/dev/shm", "belfry")
-	if err != nil {
-		return t.TempDir()
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return dir
-}
-
-func bubble(t *testing.T, dir string, cfg Config, test func(b *bench)) {
-	db, err := store.Open(filepath.Join(dir, "belfry.db"), store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := &bench{t: t, db: db, net: newNetwork(), stop: func() {}}
-	b.worker = New(db, b.net, cfg)
-	b.account = b.addAccount("main")
-	b.start()
-	test(b)
-	b.stop()
-	b.prove()
-	problems, err := db.Verify()
-	if err != nil || len(problems) > 0 {
-		t.Errorf("verify: %v, %v", problems, err)
-	}
-	if err := db.Close(); err != nil {
-		t.Error(err)
-	}
+	schedulertest.InBubble(t, func(base *schedulertest.Bench) {
+		b := &bench{Bench: base, net: newNetwork()}
+		b.worker = New(b.DB, b.net, cfg)
+		b.account = b.addAccount("main")
+		b.start()
+		test(b)
+		b.Stop()
+		b.prove()
+	})
 }
 
 func (b *bench) addAccount(name string) uint64 {
 	i := store.Identity{Platform: "telegram", Name: name, Kind: store.IdentityUser, State: store.IdentityReady}
-	b.update(func(tx *store.Tx) error { return tx.Identities.Put(&i) })
+	b.Update(func(tx *store.Tx) error { return tx.Identities.Put(&i) })
 	return i.ID
 }
 
-// start starts a scheduler on the store, as a new process would.
-func (b *bench) start() {
-	b.stop()
-	sched := scheduler.New(b.db, scheduler.Config{Log: zerolog.Nop(), Kinds: b.worker.Jobs()})
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- sched.Run(ctx) }()
-	b.stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-done; err != nil {
-			b.t.Error(err)
-		}
-	})
-	synctest.Wait()
-}
-
-func (b *bench) pass(d time.Duration) {
-	<-time.NewTimer(d).C
-	synctest.Wait()
-}
-
-func (b *bench) update(fn func(*store.Tx) error) {
-	b.t.Helper()
-	if err := b.db.Update(fn); err != nil {
-		b.t.Fatal(err)
-	}
-	synctest.Wait()
-}
+// start starts the worker on the store, as a new process would.
+func (b *bench) start() { b.Start(b.worker.Jobs()) }
 
 // names are the chats from 1 to n.
 func names(n int) []string {
@@ -264,15 +208,15 @@ func names(n int) []string {
 }
 
 func (b *bench) create(r Request) store.Task {
-	b.t.Helper()
+	b.T.Helper()
 	r.Text = cmp.Or(r.Text, "hello")
 	r.IdentityID = cmp.Or(r.IdentityID, b.account)
 	draft, err := b.worker.Prepare(r)
 	if err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
 	var task store.Task
-	b.update(func(tx *store.Tx) (err error) {
+	b.Update(func(tx *store.Tx) (err error) {
 		task, err = b.worker.Create(tx, draft)
 		return err
 	})
@@ -280,24 +224,17 @@ func (b *bench) create(r Request) store.Task {
 }
 
 func (b *bench) task(id uint64) (t store.Task) {
-	b.t.Helper()
-	b.view(func(tx *store.Tx) (err error) {
+	b.T.Helper()
+	b.View(func(tx *store.Tx) (err error) {
 		t, err = tx.Tasks.Get(id)
 		return err
 	})
 	return t
 }
 
-func (b *bench) view(fn func(tx *store.Tx) error) {
-	b.t.Helper()
-	if err := b.db.View(fn); err != nil {
-		b.t.Fatal(err)
-	}
-}
-
 func (b *bench) deliveries(task store.Task) (all []store.Delivery) {
-	b.t.Helper()
-	b.view(func(tx *store.Tx) error {
+	b.T.Helper()
+	b.View(func(tx *store.Tx) error {
 		page, err := tx.Deliveries.Of(task, "", store.Query{Limit: 500})
 		all = page.Items
 		return err
@@ -307,8 +244,8 @@ func (b *bench) deliveries(task store.Task) (all []store.Delivery) {
 
 // act takes an action on a task.
 func (b *bench) act(id uint64, fn func(*Worker, *store.Tx, uint64) (store.Task, error)) {
-	b.t.Helper()
-	b.update(func(tx *store.Tx) error {
+	b.T.Helper()
+	b.Update(func(tx *store.Tx) error {
 		_, err := fn(b.worker, tx, id)
 		return err
 	})
@@ -316,19 +253,19 @@ func (b *bench) act(id uint64, fn func(*Worker, *store.Tx, uint64) (store.Task, 
 
 // untilEnded lets time pass until no task is active, but not more than a month.
 func (b *bench) untilEnded() {
-	b.t.Helper()
+	b.T.Helper()
 	for range 31 * 24 {
 		active := 0
-		b.view(func(tx *store.Tx) error {
+		b.View(func(tx *store.Tx) error {
 			active = tx.Tasks.Count(store.TaskPending, 1) + tx.Tasks.Count(store.TaskProcessing, 1)
 			return nil
 		})
 		if active == 0 {
 			return
 		}
-		b.pass(time.Hour)
+		b.Pass(time.Hour)
 	}
-	b.t.Fatal("a task has not ended within a month")
+	b.T.Fatal("a task has not ended within a month")
 }
 
 // prove checks what must hold after any test: no chat has a post twice, the counts of each task are
@@ -338,11 +275,11 @@ func (b *bench) prove() {
 	for _, m := range b.net.sent() {
 		k := call{account: m.account, chat: m.chat, key: m.key}
 		if sent[k] {
-			b.t.Errorf("chat %d has a post twice", m.chat)
+			b.T.Errorf("chat %d has a post twice", m.chat)
 		}
 		sent[k] = true
 	}
-	b.view(func(tx *store.Tx) error {
+	b.View(func(tx *store.Tx) error {
 		for task, err := range tx.Tasks.All() {
 			if err != nil {
 				return err
@@ -354,18 +291,18 @@ func (b *bench) prove() {
 				}
 				n[d.Status]++
 				if d.Status == store.DeliveryPending && task.Status == store.TaskDone {
-					b.t.Errorf("task %d is done, and chat %s waits", task.ID, d.Target)
+					b.T.Errorf("task %d is done, and chat %s waits", task.ID, d.Target)
 				}
 				if (d.Status == store.DeliveryFailed || d.Status == store.DeliverySkipped) && d.Reason.Zero() {
-					b.t.Errorf("delivery to %s is %s for no reason", d.Target, d.Status)
+					b.T.Errorf("delivery to %s is %s for no reason", d.Target, d.Status)
 				}
 				if id, _ := chatID(d.Target); d.Status == store.DeliverySent && !sent[call{account: task.IdentityID, chat: id, key: d.Key}] {
-					b.t.Errorf("delivery to %s is on record as sent, and is not there", d.Target)
+					b.T.Errorf("delivery to %s is on record as sent, and is not there", d.Target)
 				}
 			}
 			if n[store.DeliverySent] != task.Sent || n[store.DeliveryFailed] != task.Failed || n[store.DeliverySkipped] != task.Skipped ||
 				n[store.DeliveryPending] != task.Left() {
-				b.t.Errorf("task %d counts %d, %d, %d of %d, and its deliveries are %v", task.ID, task.Sent, task.Failed, task.Skipped, task.Total, n)
+				b.T.Errorf("task %d counts %d, %d, %d of %d, and its deliveries are %v", task.ID, task.Sent, task.Failed, task.Skipped, task.Total, n)
 			}
 		}
 		return nil

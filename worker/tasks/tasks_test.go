@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
@@ -26,7 +25,7 @@ func TestATaskSendsToOneChatAfterTheOther(t *testing.T) {
 		if task.Status != store.TaskPending || task.Total != 10 {
 			t.Fatalf("made as %+v", task)
 		}
-		b.pass(10 * time.Minute)
+		b.Pass(10 * time.Minute)
 		task = b.task(task.ID)
 		if task.Status != store.TaskDone || task.Sent != 10 || task.Attempts != 1 || task.EndedAt.IsZero() {
 			t.Errorf("ended as %+v", task)
@@ -48,8 +47,8 @@ func TestTasksOfAnAccountTakeTurns(t *testing.T) {
 		for range 3 {
 			b.create(Request{Text: fmt.Sprint("task ", len(b.net.sent())), Targets: names(20), MinPause: seconds(10), MaxPause: seconds(12)})
 		}
-		b.pass(2 * time.Minute)
-		b.view(func(tx *store.Tx) error {
+		b.Pass(2 * time.Minute)
+		b.View(func(tx *store.Tx) error {
 			var counts []int
 			for task, err := range tx.Tasks.Active(b.account) {
 				if err != nil {
@@ -78,7 +77,7 @@ func TestAccountsDoNotWaitForEachOther(t *testing.T) {
 		b.net.fault(waits(platform.ScopeIdentity, time.Hour))
 		b.create(Request{Targets: names(5)})
 		b.create(Request{Targets: names(5), IdentityID: other})
-		b.pass(10 * time.Minute)
+		b.Pass(10 * time.Minute)
 		if n := len(b.net.sent()); n != 5 {
 			t.Errorf("%d messages, want the 5 of the account that need not wait", n)
 		}
@@ -90,15 +89,15 @@ func TestAFloodWaitHoldsTheAccountAcrossARestart(t *testing.T) {
 	inBubble(t, Config{}, func(b *bench) {
 		task := b.create(Request{Targets: names(3)})
 		second := b.create(Request{Targets: names(3), Text: "second"})
-		b.pass(time.Second) // one was sent
+		b.Pass(time.Second) // one was sent
 		b.net.fault(waits(platform.ScopeIdentity, 2*time.Hour))
-		b.pass(time.Minute)
+		b.Pass(time.Minute)
 		b.start()
-		b.pass(time.Hour)
+		b.Pass(time.Hour)
 		if n := len(b.net.sent()); n != 1 {
 			t.Fatalf("%d messages while the account has to wait", n)
 		}
-		b.view(func(tx *store.Tx) error {
+		b.View(func(tx *store.Tx) error {
 			for _, of := range []store.Task{b.task(task.ID), b.task(second.ID)} {
 				p, err := b.worker.ProgressOf(tx, of)
 				if err != nil || p.Why.Code != store.ReasonFlood || time.Until(p.At) < 30*time.Minute {
@@ -118,20 +117,20 @@ func TestSlowModeHoldsOneChatAlone(t *testing.T) {
 	inBubble(t, Config{}, func(b *bench) {
 		b.net.slowmode[2] = time.Hour
 		b.create(Request{Targets: []string{"@chat_2"}, Text: "before"})
-		b.pass(time.Minute)
+		b.Pass(time.Minute)
 		task := b.create(Request{Targets: names(4)})
-		b.pass(10 * time.Minute)
+		b.Pass(10 * time.Minute)
 		if task = b.task(task.ID); task.Sent != 3 || task.Status != store.TaskProcessing {
 			t.Errorf("after ten minutes: %+v", task)
 		}
-		b.view(func(tx *store.Tx) error {
+		b.View(func(tx *store.Tx) error {
 			p, err := b.worker.ProgressOf(tx, task)
 			if err != nil || p.Next.Target != "@chat_2" || p.Why.Code != store.ReasonSlowmode {
 				t.Errorf("progress %+v, %v", p, err)
 			}
 			return nil
 		})
-		b.pass(time.Hour)
+		b.Pass(time.Hour)
 		if task = b.task(task.ID); task.Sent != 4 || task.Status != store.TaskDone {
 			t.Errorf("in the end: %+v", task)
 		}
@@ -190,11 +189,11 @@ func TestARestrictedAccountSendsNothingMore(t *testing.T) {
 		b.net.fault(fault{}, fault{err: &platform.Error{Kind: platform.Stopped, Scope: platform.ScopeIdentity, Code: "PEER_FLOOD", Err: errors.New("restricted")}})
 		b.create(Request{Targets: names(5)})
 		b.create(Request{Targets: names(5), Text: "second"})
-		b.pass(24 * time.Hour)
+		b.Pass(24 * time.Hour)
 		if n := len(b.net.calls); n > 2 {
 			t.Errorf("%d calls", n)
 		}
-		b.update(func(tx *store.Tx) error {
+		b.Update(func(tx *store.Tx) error {
 			i, err := tx.Identities.Get(b.account)
 			if i.State != store.IdentityStopped || i.Reason.Code != store.ReasonStopped {
 				t.Errorf("identity %+v", i)
@@ -252,23 +251,23 @@ func TestTheDailyCapHoldsForTheAccount(t *testing.T) {
 func TestPauseAndResumeAndCancel(t *testing.T) {
 	inBubble(t, Config{}, func(b *bench) {
 		task := b.create(Request{Targets: names(10)})
-		b.pass(time.Minute)
+		b.Pass(time.Minute)
 		b.act(task.ID, (*Worker).Pause)
 		n := len(b.net.sent())
-		b.pass(time.Hour)
+		b.Pass(time.Hour)
 		b.start()
-		b.pass(time.Hour)
+		b.Pass(time.Hour)
 		if len(b.net.sent()) != n {
 			t.Error("a paused task sends")
 		}
 		b.act(task.ID, (*Worker).Resume)
-		b.pass(time.Minute)
+		b.Pass(time.Minute)
 		if len(b.net.sent()) <= n {
 			t.Error("a task that was resumed does not send")
 		}
 		b.act(task.ID, (*Worker).Cancel)
 		n = len(b.net.sent())
-		b.pass(time.Hour)
+		b.Pass(time.Hour)
 		task = b.task(task.ID)
 		if len(b.net.sent()) != n || task.Status != store.TaskCancelled || task.Sent != n {
 			t.Errorf("cancelled as %+v with %d messages", task, len(b.net.sent()))
@@ -285,9 +284,9 @@ func TestACancelDuringACallKeepsWhatWasSent(t *testing.T) {
 	inBubble(t, Config{}, func(b *bench) {
 		b.net.took = 5 * time.Second
 		task := b.create(Request{Targets: names(3)})
-		b.pass(time.Second)
+		b.Pass(time.Second)
 		b.act(task.ID, (*Worker).Cancel)
-		b.pass(time.Hour)
+		b.Pass(time.Hour)
 		if task = b.task(task.ID); task.Status != store.TaskCancelled || task.Sent != 1 || len(b.net.sent()) != 1 {
 			t.Errorf("%+v with %d messages", task, len(b.net.sent()))
 		}
@@ -320,9 +319,9 @@ func TestATaskThatNamesNobodyGoesToTheUsualChats(t *testing.T) {
 
 func TestAChatThatIsSwitchedOffIsSkipped(t *testing.T) {
 	inBubble(t, Config{}, func(b *bench) {
-		b.update(func(tx *store.Tx) error { return ListChats(tx, b.account) })
-		b.pass(time.Minute)
-		b.update(func(tx *store.Tx) error {
+		b.Update(func(tx *store.Tx) error { return ListChats(tx, b.account) })
+		b.Pass(time.Minute)
+		b.Update(func(tx *store.Tx) error {
 			chat, err := tx.Chats.ByPeer(b.account, store.PeerChannel, 2)
 			if err != nil {
 				return err
@@ -343,14 +342,14 @@ func TestAChatThatIsSwitchedOffIsSkipped(t *testing.T) {
 
 func TestASuccessIsNotedAtTheChat(t *testing.T) {
 	inBubble(t, Config{}, func(b *bench) {
-		b.update(func(tx *store.Tx) error { return ListChats(tx, b.account) })
-		b.pass(time.Minute)
+		b.Update(func(tx *store.Tx) error { return ListChats(tx, b.account) })
+		b.Pass(time.Minute)
 		ref := platform.ChatRef{Type: platform.ChatChannel, ID: 1}
 		if err := b.worker.Seen(b.account, map[platform.ChatRef]int{ref: 7, {Type: platform.ChatChannel, ID: 99}: 3}); err != nil {
 			t.Fatal(err)
 		}
 		chat := func() (c store.Chat) {
-			b.view(func(tx *store.Tx) (err error) {
+			b.View(func(tx *store.Tx) (err error) {
 				c, err = tx.Chats.ByPeer(b.account, store.PeerChannel, 1)
 				return err
 			})
@@ -385,7 +384,7 @@ func TestARunThatTheProgramsEndCutsOffIsDoneAgain(t *testing.T) {
 	inBubble(t, Config{}, func(b *bench) {
 		b.net.fault(fault{hang: true, carried: true})
 		task := b.create(Request{Targets: names(2)})
-		b.pass(time.Second)
+		b.Pass(time.Second)
 		b.start() // ends the scheduler before
 		b.untilEnded()
 		task = b.task(task.ID)
@@ -418,11 +417,11 @@ func TestAFailureOfTheTaskPutsItBackUntilItsAttemptsAreUsed(t *testing.T) {
 		failing := fault{err: &platform.Error{Kind: platform.Transient, Scope: platform.ScopeContent, Err: errors.New("the photo cannot be fetched")}}
 		b.net.fault(failing)
 		task := b.create(Request{Targets: names(2)})
-		b.pass(10 * time.Second)
+		b.Pass(10 * time.Second)
 		if task = b.task(task.ID); task.Status != store.TaskPending || task.Attempts != 1 || task.LastError.Detail != "the photo cannot be fetched" {
 			t.Errorf("after a failure %+v", task)
 		}
-		b.pass(5 * time.Minute)
+		b.Pass(5 * time.Minute)
 		if task = b.task(task.ID); task.Status != store.TaskDone || task.Attempts != 2 || task.Sent != 2 {
 			t.Errorf("in the end %+v", task)
 		}
@@ -440,7 +439,7 @@ func TestADryRunSendsNothingAndSaysWhoCannotBeReached(t *testing.T) {
 	inBubble(t, Config{}, func(b *bench) {
 		b.net.refuse[2] = refusal()
 		task := b.create(Request{Targets: append(names(3), "@nobody_here", "-1000000000001"), DryRun: true})
-		b.pass(5 * time.Minute)
+		b.Pass(5 * time.Minute)
 		task = b.task(task.ID)
 		if task.Check != store.CheckDone || len(b.net.calls) != 0 || task.Status != store.TaskPending {
 			t.Fatalf("after the dry run %+v, %d calls", task, len(b.net.calls))
@@ -463,12 +462,12 @@ func TestADryRunSendsNothingAndSaysWhoCannotBeReached(t *testing.T) {
 func TestADryRunThatCannotGoOnSaysSo(t *testing.T) {
 	inBubble(t, Config{}, func(b *bench) {
 		task := b.create(Request{Targets: names(3), Hold: true})
-		b.update(func(tx *store.Tx) error { return tx.Identities.Delete(b.account) })
-		b.update(func(tx *store.Tx) error { // as it was when the account was still there
+		b.Update(func(tx *store.Tx) error { return tx.Identities.Delete(b.account) })
+		b.Update(func(tx *store.Tx) error { // as it was when the account was still there
 			task.Check = store.CheckRunning
 			return errors.Join(tx.Tasks.Put(&task), putCheck(tx, task, store.Identity{Platform: "telegram", Name: "main"}))
 		})
-		b.pass(time.Hour)
+		b.Pass(time.Hour)
 		if task = b.task(task.ID); task.Check != "" || task.LastError.Code != store.ReasonGaveUp || task.LastError.Detail == "" {
 			t.Errorf("%+v", task)
 		}
@@ -479,9 +478,9 @@ func TestTheEstimateIsNotFarOff(t *testing.T) {
 	inBubble(t, Config{}, func(b *bench) {
 		task := b.create(Request{Targets: names(60)})
 		b.create(Request{Targets: names(60), Text: "second"})
-		b.pass(2 * time.Minute)
+		b.Pass(2 * time.Minute)
 		var p Progress
-		b.view(func(tx *store.Tx) (err error) {
+		b.View(func(tx *store.Tx) (err error) {
 			p, err = b.worker.ProgressOf(tx, b.task(task.ID))
 			return err
 		})
@@ -498,7 +497,7 @@ func TestAPreviewGoesToTheAccountItself(t *testing.T) {
 		if _, err := b.worker.Preview(context.Background(), task.ID); err != nil {
 			t.Fatal(err)
 		}
-		b.pass(time.Hour)
+		b.Pass(time.Hour)
 		if n := len(b.net.sent()); n != 1 || b.net.sent()[0].chat != saved {
 			t.Errorf("%d messages %+v", n, b.net.sent())
 		}
@@ -534,9 +533,7 @@ func TestWrongRequestsAreRefusedInWords(t *testing.T) {
 func TestBroadcastsKeepTheirPromises(t *testing.T) {
 	least := 5 * time.Second
 	rapid.Check(t, func(r *rapid.T) {
-		synctest.Test(t, func(t *testing.T) {
-			bubble(t, quickDir(t), Config{}, func(b *bench) { promises(r, b, least) })
-		})
+		inBubble(t, Config{}, func(b *bench) { promises(r, b, least) })
 		if t.Failed() {
 			r.FailNow()
 		}
@@ -572,13 +569,13 @@ func promises(r *rapid.T, b *bench, least time.Duration) {
 		case 4:
 			b.start()
 		case 5, 6:
-			b.pass(time.Duration(rapid.IntRange(0, 60_000).Draw(r, "pass")) * time.Millisecond)
+			b.Pass(time.Duration(rapid.IntRange(0, 60_000).Draw(r, "pass")) * time.Millisecond)
 		}
 	}
 	b.untilEnded()
 	for _, account := range accounts {
 		if gaps := b.gaps(account); len(gaps) > 0 && slices.Min(gaps) < least {
-			b.t.Errorf("a pause of %v", slices.Min(gaps))
+			b.T.Errorf("a pause of %v", slices.Min(gaps))
 		}
 	}
 }

@@ -1,0 +1,96 @@
+// Package schedulertest runs workers under a real scheduler on a real store, in the time of a synctest
+// bubble: days pass in no time, and nothing runs while a test looks.
+package schedulertest
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"belfry/scheduler"
+	"belfry/store"
+)
+
+// Bench is a store and the scheduler that runs its jobs.
+type Bench struct {
+	T    *testing.T
+	DB   *store.DB
+	Stop func() // ends the scheduler and waits for its runs; without one it does nothing
+}
+
+// InBubble calls test in a bubble, with a bench whose store is empty and whose scheduler has not been
+// started. Afterwards it proves that the store is sound.
+func InBubble(t *testing.T, test func(*Bench)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		db, err := store.Open(filepath.Join(quickDir(t), "belfry.db"), store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := &Bench{T: t, DB: db, Stop: func() {}}
+		test(b)
+		b.Stop()
+		problems, err := db.Verify()
+		if err != nil || len(problems) > 0 {
+			t.Errorf("verify: %v, %v", problems, err)
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// quickDir is a directory in memory if there is one: these tests are not about the disk.
+func quickDir(t *testing.T) string {
+	dir, err := os.MkdirTemp("/dev/shm", "belfry")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+// Start ends the scheduler, if one runs, and starts another one on the store, as a new process would.
+func (b *Bench) Start(kinds map[string]scheduler.Kind) {
+	b.Stop()
+	s := scheduler.New(b.DB, scheduler.Config{Kinds: kinds, Drain: time.Millisecond, Log: zerolog.Nop()})
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	b.Stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			b.T.Error(err)
+		}
+	})
+	synctest.Wait()
+}
+
+// Pass lets time pass, and what is due then begin and end.
+func (b *Bench) Pass(d time.Duration) {
+	<-time.NewTimer(d).C
+	synctest.Wait()
+}
+
+// Update changes the store, and lets what that leads to take place.
+func (b *Bench) Update(fn func(*store.Tx) error) {
+	b.T.Helper()
+	if err := b.DB.Update(fn); err != nil {
+		b.T.Fatal(err)
+	}
+	synctest.Wait()
+}
+
+// View reads the store.
+func (b *Bench) View(fn func(*store.Tx) error) {
+	b.T.Helper()
+	if err := b.DB.View(fn); err != nil {
+		b.T.Fatal(err)
+	}
+}
