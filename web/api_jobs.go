@@ -94,8 +94,8 @@ func (s *Server) jobsAPI(a *api) {
 	operation(a, http.MethodGet, "/jobs", "List jobs by their next run, the earliest first", s.listJobs)
 	operation(a, http.MethodGet, "/jobs/{id}", "Read a job and its last runs", s.readJob)
 	operation(a, http.MethodPost, "/jobs/{id}/pause", "Keep a job from being started", s.jobAction(scheduler.Pause))
-	operation(a, http.MethodPost, "/jobs/{id}/resume", "Let a paused job go on", s.jobAction(scheduler.Resume))
-	operation(a, http.MethodPost, "/jobs/{id}/run", "Run a job now; its schedule is not shifted", s.jobAction(scheduler.RunNow))
+	operation(a, http.MethodPost, "/jobs/{id}/resume", "Let a paused job go on", s.jobAction(approved(scheduler.Resume)))
+	operation(a, http.MethodPost, "/jobs/{id}/run", "Run a job now; its schedule is not shifted", s.jobAction(approved(scheduler.RunNow)))
 }
 
 func (s *Server) listJobs(_ context.Context, in *jobFilter) (*reply[list[job]], error) {

@@ -23,6 +23,7 @@ type newPost struct {
 	Silent        bool      `json:"silent,omitempty" doc:"Deliver without a sound"`
 	NoLinkPreview bool      `json:"no_link_preview,omitempty" doc:"Show no preview of links"`
 	AllowPast     bool      `json:"allow_past,omitempty" doc:"Accept a time that has passed: the post goes out at once"`
+	Hold          bool      `json:"hold,omitempty" doc:"Keep the post until somebody approves it, whatever its time"`
 }
 
 func (b newPost) request() (posts.Request, error) {
@@ -31,7 +32,7 @@ func (b newPost) request() (posts.Request, error) {
 		ContentID: uint64(b.ContentID), Text: b.Text, Media: storedMedia(b.Media),
 		Platform: b.Platform, IdentityID: uint64(b.IdentityID), Target: b.Target, Format: b.Format,
 		ScheduledTime: b.ScheduledTime, Lateness: late,
-		Silent: b.Silent, NoLinkPreview: b.NoLinkPreview, AllowPast: b.AllowPast,
+		Silent: b.Silent, NoLinkPreview: b.NoLinkPreview, AllowPast: b.AllowPast, Hold: b.Hold,
 	}, err
 }
 
@@ -107,6 +108,7 @@ type post struct {
 	ScheduledTime time.Time `json:"scheduled_time"`
 	Lateness      lateness  `json:"lateness"`
 	Status        string    `json:"status" doc:"scheduled, publishing, published, failed, unknown, cancelled or skipped"`
+	Held          bool      `json:"held" doc:"It waits until somebody approves it, whatever its time"`
 	Reason        *reason   `json:"reason,omitempty" doc:"Why it has that status, or why it waits"`
 	Attempts      int       `json:"attempts"`
 	MessageIDs    []int64   `json:"message_ids"`
@@ -125,7 +127,7 @@ func (s *Server) shownPost(p store.Post) post {
 	return post{
 		ID: p.ID, ContentID: p.ContentID, Platform: p.Platform, IdentityID: p.IdentityID, Target: p.Target,
 		Text: p.Text, Format: p.Format, Media: shownMedia(p.Media), Silent: p.Silent, NoLinkPreview: p.NoLinkPreview,
-		ScheduledTime: p.ScheduledTime, Lateness: shownLateness(p.Lateness), Status: string(p.Status),
+		ScheduledTime: p.ScheduledTime, Lateness: shownLateness(p.Lateness), Status: string(p.Status), Held: isHeld(p),
 		Reason: s.reasonOf(p.Reason), Attempts: p.Attempts, MessageIDs: ids, Link: p.Link,
 		PublishedAt: p.PublishedAt, CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt, Job: p.JobName(),
 	}
@@ -138,8 +140,9 @@ func (s *Server) postsAPI(a *api) {
 	operation(a, http.MethodGet, "/scheduled-posts/{id}", "Read a post", s.readPost)
 	operation(a, http.MethodPatch, "/scheduled-posts/{id}", "Change a post that has not gone out", s.changePost)
 	operation(a, http.MethodDelete, "/scheduled-posts/{id}", "Cancel a post; it stays on record", s.postAction((*posts.Worker).Cancel))
+	operation(a, http.MethodPost, "/scheduled-posts/{id}/approve", "Let a held post go out at its time, or at once if that has passed", s.postAction((*posts.Worker).Approve))
 	operation(a, http.MethodPost, "/scheduled-posts/{id}/retry", "Try a failed post again", s.postAction((*posts.Worker).Retry))
-	operation(a, http.MethodPost, "/scheduled-posts/{id}/publish-now", "Publish a post now", s.postAction((*posts.Worker).PublishNow))
+	operation(a, http.MethodPost, "/scheduled-posts/{id}/publish-now", "Publish a post now, held or not", s.postAction((*posts.Worker).PublishNow))
 }
 
 // postPatch is a change to a post; what is left out stays.
@@ -221,12 +224,18 @@ type postFilter struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many items at most"`
 	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
 	Status string `query:"status" enum:"scheduled,publishing,published,failed,unknown,cancelled,skipped" doc:"Only posts that have this status"`
+	Held   bool   `query:"held" doc:"Only posts that wait for approval, the earliest first"`
 }
 
 func (s *Server) listPosts(_ context.Context, in *postFilter) (*reply[list[post]], error) {
 	var page store.Page[store.Post]
 	err := s.db.View(func(tx *store.Tx) (err error) {
-		page, err = tx.Posts.ByTime(store.PostStatus(in.Status), store.Query{Limit: in.Limit, Cursor: in.Cursor})
+		status, query := store.PostStatus(in.Status), store.Query{Limit: in.Limit, Cursor: in.Cursor}
+		if in.Held {
+			page, err = heldPage(tx, status, query)
+		} else {
+			page, err = tx.Posts.ByTime(status, query)
+		}
 		return err
 	})
 	if err != nil {

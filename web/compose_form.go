@@ -27,7 +27,7 @@ func fillForm(f form, p store.Post) {
 	if p.Lateness.Policy == store.LateSkip {
 		f.values.Set("late", p.Lateness.Grace.String())
 	}
-	for name, on := range map[string]bool{"silent": p.Silent, "no_link_preview": p.NoLinkPreview} {
+	for name, on := range map[string]bool{"silent": p.Silent, "no_link_preview": p.NoLinkPreview, "hold": isHeld(p)} {
 		if on {
 			f.values.Set(name, "on")
 		}
@@ -103,6 +103,7 @@ func (f form) request(r reader, logins []store.Identity) (posts.Request, error) 
 	request := posts.Request{
 		Text: strings.ReplaceAll(f.values.Get("text"), "\r\n", "\n"), Media: files, Platform: login.Platform, IdentityID: login.ID,
 		Target: f.get("target"), Format: f.get("format"), Silent: f.get("silent") == "on", NoLinkPreview: f.get("no_link_preview") == "on",
+		Hold: f.get("hold") == "on",
 	}
 	if late := f.get("late"); late != "" {
 		grace, err := time.ParseDuration(late)

@@ -39,7 +39,11 @@ func (s *Server) savePost(c echo.Context) error {
 		})
 	}
 	if err == nil {
-		return c.Redirect(http.StatusSeeOther, postPath(made)+"?done=scheduled")
+		done := "scheduled"
+		if request.Hold {
+			done = "held"
+		}
+		return c.Redirect(http.StatusSeeOther, postPath(made)+"?done="+done)
 	}
 	if !f.refusePost(r, err) {
 		return err

@@ -29,6 +29,7 @@ type postStep struct {
 
 func postSteps() []postStep {
 	return []postStep{
+		{"approve", "approved", (*posts.Worker).Approve},
 		{"cancel", "cancelled", (*posts.Worker).Cancel},
 		{"retry", "retried", (*posts.Worker).Retry},
 		{"publish-now", "published", (*posts.Worker).PublishNow},
@@ -46,8 +47,13 @@ func (s *Server) askAbout(c echo.Context, step postStep, status int, wrong strin
 	if err != nil {
 		return err
 	}
+	if step.name == "approve" && wrong == "" && !isHeld(post) { // somebody else was quicker
+		return c.Redirect(http.StatusSeeOther, postPath(post.ID))
+	}
 	p := &confirmPage{Wrong: wrong, Action: postPath(post.ID) + "/" + step.name, Back: postPath(post.ID)}
 	switch w := r.words.Post; step.name {
+	case "approve":
+		p.Question, p.Consequence, p.Button = r.words.Approval.Ask, r.approvalMeans(post), r.words.Approval.Approve
 	case "cancel":
 		p.Question, p.Consequence, p.Button, p.Class = w.CancelAsk, w.CancelMeans, w.Cancel, "danger"
 	case "retry":
@@ -57,6 +63,9 @@ func (s *Server) askAbout(c echo.Context, step postStep, status int, wrong strin
 		}
 	case "publish-now":
 		p.Question, p.Consequence, p.Button = w.PublishAsk, w.PublishMeans, w.PublishNow
+		if isHeld(post) {
+			p.Consequence = r.words.Approval.AlsoByNow
+		}
 	}
 	p.frame = s.frame(r, "posts", p.Question)
 	m := r.message(post)

@@ -27,6 +27,8 @@ type composePage struct {
 	NoLogin, Now                      bool
 	Login, Target, Text, Format       input
 	Time, Lateness, Silent, NoPreview input
+	Hold                              *input // nil where a post is changed: what was held stays held
+	Stays                             bool   // held, after the change too
 	Media                             []mediaRow
 	check
 }
@@ -88,7 +90,11 @@ func (s *Server) showForm(c echo.Context, status int, r reader, f form, post *st
 	if login := chosenLogin(f, logins); login.Target != "" {
 		p.Target.Placeholder = login.Target
 	}
-	if post != nil {
+	if post == nil {
+		hold := f.checkbox("hold", r.words.Approval.Hold)
+		p.Hold = &hold
+	} else {
+		p.Stays = isHeld(*post)
 		p.ID, p.Heading, p.Button, p.Page = id(post.ID), w.Change, w.Save, "posts"
 		p.Action, p.Back = postPath(post.ID)+"/change", postPath(post.ID)
 		p.Title = w.Change

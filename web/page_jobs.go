@@ -31,7 +31,7 @@ type jobRow struct {
 	When                                                      *moment
 	State                                                     *chip // nil for one that just waits
 	Last                                                      *lastRun
-	RunLink                                                   string // where running it is asked about first
+	RunLink, ApproveLink                                      string // where running or approving it is asked about first
 	CanPause, CanResume, CanRun                               bool
 }
 
@@ -112,10 +112,22 @@ func (r reader) jobRow(p planned) jobRow {
 	if j.State == store.JobPaused || (j.State == store.JobWaiting && p.why.Code == store.ReasonRequested) {
 		row.Reason = "" // the state, or the time, says it all
 	}
+	if p.post != nil && isHeld(*p.post) {
+		row.hold(r, *p.post)
+	}
 	if !j.LastRun.IsZero() {
 		row.Last = &lastRun{"was-" + string(j.LastResult), r.words.Results[j.LastResult], shorten(r.why(j.LastReason), 160), r.moment(j.LastRun)}
 	}
 	return row
+}
+
+// hold offers to approve the post of a job, in place of resuming it.
+func (row *jobRow) hold(r reader, p store.Post) {
+	held := r.postChip(p)
+	row.State, row.Reason, row.CanResume = &held, r.postMeans(p), false
+	if !r.tooLate(p) {
+		row.ApproveLink = postPath(p.ID) + "/approve"
+	}
 }
 
 // jobPage is one job with its last runs.
@@ -166,9 +178,9 @@ func (s *Server) actOnJob(c echo.Context) error {
 	case "pause":
 		act, done = scheduler.Pause, "paused"
 	case "resume":
-		act, done = scheduler.Resume, "resumed"
+		act, done = approved(scheduler.Resume), "resumed"
 	case "run":
-		act, done = scheduler.RunNow, "run"
+		act, done = approved(scheduler.RunNow), "run"
 	default:
 		return echo.ErrBadRequest
 	}

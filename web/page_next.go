@@ -10,13 +10,13 @@ import (
 
 	"belfry/scheduler"
 	"belfry/store"
-	"belfry/worker/alerts"
 	"belfry/worker/tasks"
 )
 
 // How much the first page shows.
 const (
 	comingRuns    = 12
+	comingPages   = 10 // of jobs, of which those are left out that are paused
 	pastPosts     = 8
 	recentTrouble = 7 * 24 * time.Hour // how long a post that failed is brought up
 	maxTrouble    = 3                  // of each kind, by name
@@ -30,6 +30,7 @@ type nextPage struct {
 	NoLogin   bool
 	Attention []trouble
 	Unseen    string // how many alerts nobody has looked at; empty if there is none
+	Held      *heldCard
 	Days      []day
 	More      bool
 	Happened  []pastEntry
@@ -83,6 +84,7 @@ type overview struct {
 	paused     string // why everything is
 	alerts     []told // nobody has looked at, the latest first
 	moreAlerts bool
+	held       store.Page[store.Post] // that wait for approval
 }
 
 func (s *Server) loadNext(r reader) (page, error) {
@@ -102,6 +104,7 @@ func (s *Server) loadNext(r reader) (page, error) {
 	if len(o.alerts) > 0 {
 		p.Unseen = r.words.Next.Unseen(len(o.alerts), o.moreAlerts)
 	}
+	p.Held = r.heldCard(o.held)
 	p.plan(r, o)
 	p.happened(r, o)
 	return p, nil
@@ -113,32 +116,12 @@ func (o *overview) read(tx *store.Tx) error {
 			o.identities = append(o.identities, i)
 		}
 	}
-	jobs, err := tx.Jobs.Upcoming("", store.Query{Limit: 4 * comingRuns})
-	if err != nil {
+	if err := errors.Join(o.readComing(tx), o.readPosts(tx), o.readTasks(tx)); err != nil {
 		return err
 	}
-	o.more = jobs.Next != ""
-	for _, j := range jobs.Items {
-		if j.State == store.JobPaused || j.State == store.JobSetAside || watches(j.Kind) {
-			continue
-		}
-		if len(o.coming) == comingRuns {
-			o.more = true
-			break
-		}
-		p, err := plan(tx, j)
-		if err != nil {
-			return err
-		}
-		o.coming = append(o.coming, p)
-	}
-	if err := errors.Join(o.readPosts(tx), o.readTasks(tx)); err != nil {
+	var err error
+	if o.held, err = heldPage(tx, "", store.Query{Limit: maxHeld}); err != nil {
 		return err
-	}
-	for _, j := range jobs.Items {
-		if j.State == store.JobSetAside && len(o.setAside) < maxTrouble {
-			o.setAside = append(o.setAside, j)
-		}
 	}
 	for site, err := range tx.AccountSites.All() {
 		if err == nil && site.Until.After(tx.Now()) && len(o.alone) < maxTrouble {
@@ -159,10 +142,6 @@ func (o *overview) read(tx *store.Tx) error {
 	o.noPassword = password == ""
 	return err
 }
-
-// watches reports whether jobs of a kind only look after Belfry itself, each minute: among what is to
-// come they would hide the rest.
-func watches(kind string) bool { return kind == alerts.Kind || kind == alerts.HeartbeatKind }
 
 func (o *overview) readPosts(tx *store.Tx) error {
 	for _, status := range []store.PostStatus{store.PostPublished, store.PostFailed, store.PostUnknown, store.PostSkipped} {

@@ -71,7 +71,7 @@ func (s *Server) loadPost(r reader) (page, error) {
 	w := r.words
 	p := &postPage{
 		frame: s.frame(r, "posts", w.Post.Title+" "+r.id), ID: r.id, Message: r.message(post),
-		Status: r.statusChip(post.Status), Means: w.Status[post.Status].Means, When: r.moment(post.ScheduledTime),
+		Status: r.postChip(post), Means: r.postMeans(post), When: r.moment(post.ScheduledTime),
 		Published: r.momentIf(post.PublishedAt), Where: post.Target, Login: r.loginName(login),
 		Lateness: r.latenessText(post.Lateness), Network: webAddress(post.Link), Actions: r.postActions(post, job),
 		Runs: r.pastRuns(runs.Items),
@@ -129,10 +129,17 @@ func (r reader) postActions(p store.Post, job store.Job) []action {
 	cancel := action{"cancel", w.Cancel, path + "/cancel", "quiet-button danger"}
 	now := action{"publish-now", w.PublishNow, path + "/publish-now", "quiet-button"}
 	retry := action{"retry", w.Retry, path + "/retry", ""}
-	if p.Status != store.PostScheduled {
+	approve := action{"approve", r.words.Approval.Approve, path + "/approve", ""}
+	if p.Status != store.PostScheduled || isHeld(p) {
 		change.Class = "quiet-button"
 	}
-	switch p.Status {
+	switch shownStatus(p) {
+	case heldPosts:
+		if r.tooLate(p) { // approving would only skip it
+			now.Class = ""
+			return []action{now, change, cancel}
+		}
+		return []action{approve, change, now, cancel}
 	case store.PostScheduled:
 		return []action{change, now, cancel}
 	case store.PostPublishing:

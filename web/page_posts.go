@@ -46,11 +46,19 @@ func (s *Server) loadPosts(r reader) (page, error) {
 			counts[each] = tx.Posts.Count(each, countLimit)
 		}
 		query := store.Query{Limit: postsPerPage, Cursor: r.query.Get("cursor")}
-		if status == store.PostScheduled {
+		switch status {
+		case heldPosts:
+			list, err = heldPage(tx, "", query)
+		case store.PostScheduled:
 			list, err = tx.Posts.Coming(status, query) // what comes first is what matters
-		} else {
+		default:
 			list, err = tx.Posts.ByTime(status, query)
 		}
+		if err != nil {
+			return err
+		}
+		held, err := heldPage(tx, "", store.Query{Limit: maxHeld})
+		counts[heldPosts] = len(held.Items)
 		return err
 	})
 	if err != nil {
@@ -63,7 +71,7 @@ func (s *Server) loadPosts(r reader) (page, error) {
 		p.First = here
 	}
 	p.Back, p.Onward = r.words.Posts.Newest, r.words.Posts.Older
-	if status == store.PostScheduled {
+	if status == store.PostScheduled || status == heldPosts {
 		p.Back, p.Onward = r.words.Posts.Soonest, r.words.Posts.Later
 	}
 	if list.Next != "" {
@@ -75,9 +83,11 @@ func (s *Server) loadPosts(r reader) (page, error) {
 	for _, post := range list.Items {
 		row := postRow{
 			ID: id(post.ID), Link: postPath(post.ID), Title: r.postTitle(post), Where: post.Target,
-			When: r.moment(post.ScheduledTime), Status: r.statusChip(post.Status),
+			When: r.moment(post.ScheduledTime), Status: r.postChip(post),
 		}
-		if post.Status != store.PostCancelled { // the status says it all
+		if isHeld(post) {
+			row.Reason = r.heldLate(post)
+		} else if post.Status != store.PostCancelled { // the status says it all
 			row.Reason = shorten(r.why(post.Reason), 160)
 		}
 		p.Rows = append(p.Rows, row)
@@ -87,13 +97,19 @@ func (s *Server) loadPosts(r reader) (page, error) {
 
 func (p *postsPage) tabs(r reader, current store.PostStatus, counts map[store.PostStatus]int) {
 	all := 0
-	for _, n := range counts {
-		all += n
+	for status, n := range counts {
+		if status != heldPosts { // they are among those scheduled
+			all += n
+		}
 	}
 	p.Tabs = append(p.Tabs, tab{"all", r.words.Posts.All, "/posts", upTo(all, countLimit), current == ""})
 	for _, status := range store.PostStatuses() {
 		p.Tabs = append(p.Tabs, tab{string(status), r.words.Status[status].Name,
 			withQuery("/posts", "status", string(status)), upTo(counts[status], countLimit), current == status})
+		if status == store.PostScheduled && (counts[heldPosts] > 0 || current == heldPosts) {
+			p.Tabs = append(p.Tabs, tab{string(heldPosts), r.words.Status[heldPosts].Name,
+				withQuery("/posts", "status", string(heldPosts)), upTo(counts[heldPosts], maxHeld), current == heldPosts})
+		}
 	}
 }
 

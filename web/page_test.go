@@ -18,7 +18,7 @@ func TestBothLanguagesHaveEveryWord(t *testing.T) {
 		if missing := w.missing(); len(missing) > 0 {
 			t.Errorf("%s lacks %v", lang, missing)
 		}
-		for _, status := range store.PostStatuses() {
+		for _, status := range append(store.PostStatuses(), heldPosts) {
 			if w.Status[status].Name == "" || w.Posts.EmptyOf[status] == "" {
 				t.Errorf("%s has no words for %s", lang, status)
 			}
@@ -233,7 +233,7 @@ func TestTextOfOthersStaysText(t *testing.T) {
 			return err
 		}
 		for _, status := range store.PostStatuses() {
-			p := store.Post{Platform: "telegram", IdentityID: 1, Target: evil, Text: evil, Format: "html", Status: status, ScheduledTime: tx.Now(), UpdatedAt: tx.Now(),
+			p := store.Post{Platform: "telegram", IdentityID: 1, Target: evil, Text: evil, Format: "html", Status: status, Held: status == store.PostPublishing, ScheduledTime: tx.Now(), UpdatedAt: tx.Now(),
 				Link: "javascript:alert(1)", Reason: store.Reason{Code: store.ReasonError, Detail: evil}, Media: []store.Media{{Kind: evil, URL: evil, Name: evil}}}
 			if err := tx.Posts.Put(&p); err != nil {
 				return err

@@ -36,7 +36,7 @@ func TestPictures(t *testing.T) {
 	b.signIn()
 	pages := map[string]string{
 		"next": "/", "posts": "/posts", "failed": "/posts?status=failed", "post": "/posts/1", "published": "/posts/12", "compose": "/posts/new?from=3",
-		"change": "/posts/2/change", "cancel": "/posts/1/cancel", "jobs": "/jobs", "job": "/jobs/post_4", "logins": "/logins", "login": "/logins/1/change",
+		"change": "/posts/2/change", "cancel": "/posts/1/cancel", "held": "/posts/14", "held-late": "/posts/15", "held-list": "/posts?status=held", "held-change": "/posts/14/change", "approve": "/posts/14/approve", "held-job": "/jobs/post_14", "jobs": "/jobs", "job": "/jobs/post_4", "logins": "/logins", "login": "/logins/1/change",
 		"tasks": "/tasks", "task": "/tasks/1", "task-unreachable": "/tasks/2?show=unreachable", "task-done": "/tasks/3?show=failed", "send": "/tasks/new?from=3",
 		"chats": "/chats", "login-phone": "/logins/4/login", "login-qr": "/logins/4/login?way=qr", "login-session": "/logins/4/login?way=session",
 		"log-out": "/logins/3/log-out", "task-cancel": "/tasks/1/cancel",
@@ -68,6 +68,7 @@ func TestPictures(t *testing.T) {
 		b.shootWindow(filepath.Join(dir, name))
 	}
 	weather(store.IdentityLogin)
+	h.approvals()
 	h.broadcasts()
 	h.watching()
 	b.open("/accounts")

@@ -40,6 +40,47 @@ func plan(tx *store.Tx, j store.Job) (planned, error) {
 	return p, err
 }
 
+// readComing reads what runs next. Jobs that are paused keep their places among the others, long
+// after their time: it looks past them, though not without end.
+func (o *overview) readComing(tx *store.Tx) error {
+	query := store.Query{Limit: 4 * comingRuns}
+	for range comingPages {
+		jobs, err := tx.Jobs.Upcoming("", query)
+		if err != nil {
+			return err
+		}
+		for _, j := range jobs.Items {
+			switch {
+			case j.State == store.JobSetAside:
+				if len(o.setAside) < maxTrouble {
+					o.setAside = append(o.setAside, j)
+				}
+			case j.State == store.JobPaused, watches(j.Kind):
+			case len(o.coming) == comingRuns:
+				o.more = true
+			default:
+				p, err := plan(tx, j)
+				if err != nil {
+					return err
+				}
+				o.coming = append(o.coming, p)
+			}
+		}
+		if query.Cursor = jobs.Next; query.Cursor == "" {
+			return nil
+		}
+		if len(o.coming) == comingRuns {
+			break
+		}
+	}
+	o.more = true
+	return nil
+}
+
+// watches reports whether jobs of a kind only look after Belfry itself, each minute: among what is to
+// come they would hide the rest.
+func watches(kind string) bool { return kind == alerts.Kind || kind == alerts.HeartbeatKind }
+
 // subject returns nil for a record that is gone or damaged: it must not hide the others.
 func subject[T any](table store.Table[T], id uint64) (*T, error) {
 	row, err := table.Get(id)

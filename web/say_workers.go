@@ -103,6 +103,8 @@ func postTranslations() []translation {
 		{"wait, or cancel it first", "", "подождите или сначала отмените его"},
 		{"nobody knows whether post %s is out", "", "неизвестно, вышел ли пост %s"},
 		{"look in the chat, then retry it as it is or make a new post", "", "посмотрите в чате, потом попробуйте снова или сделайте новый пост"},
+		{"post %s waits for approval", "", "пост %s ждёт одобрения"},
+		{"approve it", "", "сначала одобрите его"},
 		{"post %s is on its way right now", "", "пост %s как раз отправляется"},
 		{"look again in a moment", "", "посмотрите чуть позже"},
 		{"post %s has not ended yet: it is %s", "", "с постом %s ещё не закончено"},

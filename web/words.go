@@ -29,6 +29,7 @@ type words struct {
 	Accounts accountsWords
 	Sites    sitesWords
 	Alerts   alertsWords
+	Approval approvalWords
 	Jobs     jobsWords
 	Logins   loginsWords
 	LogIn    logInWords

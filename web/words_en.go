@@ -49,7 +49,7 @@ func englishWords() *words {
 				store.PostScheduled: "No post is scheduled.", store.PostPublishing: "No post is on its way right now.",
 				store.PostPublished: "Nothing has been published yet.", store.PostFailed: "No post has failed. Good.",
 				store.PostUnknown: "There is no post of which nobody knows whether it is out.", store.PostCancelled: "No post was cancelled.",
-				store.PostSkipped: "No post was skipped.",
+				store.PostSkipped: "No post was skipped.", heldPosts: "No post waits for approval.",
 			},
 			Album:  func(n int) string { return counted(n, "file", "files") },
 			NoText: "(without text)",
@@ -141,6 +141,7 @@ func englishWords() *words {
 		Accounts: englishAccounts(),
 		Sites:    englishSites(),
 		Alerts:   englishAlerts(),
+		Approval: englishApproval(),
 		Jobs: jobsWords{
 			Title: "Jobs", Lead: "Everything that waits for its time, in order.", Kind: "Kind", AllKinds: "All kinds", Show: "Show",
 			Next: "Next run", What: "Job", Last: "Last run", Actions: "Actions", Never: "never", Resume: "Resume", Pause: "Pause", RunNow: "Run now",
@@ -209,6 +210,7 @@ func englishWords() *words {
 			store.PostUnknown:    {"unknown", "Telegram did not answer: it may be out or not."},
 			store.PostCancelled:  {"cancelled", "Somebody cancelled it; it will not go out."},
 			store.PostSkipped:    {"skipped", "Its time passed, and it was not to be sent late."},
+			heldPosts:            {"waits for approval", "It goes out when somebody has approved it, and not before its time."},
 		},
 		TaskStatus: map[store.TaskStatus]statusWords{
 			store.TaskPending:    {"waiting", "It has not begun, or begins again."},
@@ -248,6 +250,7 @@ func englishWords() *words {
 		Formats:       map[string]string{"plain": "None: the text as it is", "html": "HTML", "markdown": "Markdown"},
 		Done: map[string]string{
 			"scheduled": "The post is scheduled.", "changed": "The post was changed.", "cancelled": "The post was cancelled.",
+			"held": "The post is saved and waits for approval.", "approved": "The post is approved.",
 			"retried": "The post goes out now.", "published": "The post goes out now.", "paused": "The job is paused.",
 			"resumed": "The job goes on.", "run": "The job runs now.", "all-paused": "Everything is paused.", "all-resumed": "Everything goes on.", "login-added": "The bot was added; Belfry is logging it in.",
 			"login-changed": "The login was changed.", "login-removed": "The login was removed.", "password": "The password is saved.",

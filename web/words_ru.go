@@ -51,7 +51,7 @@ func russianWords() *words {
 				store.PostScheduled: "Ни один пост не запланирован.", store.PostPublishing: "Сейчас ничего не публикуется.",
 				store.PostPublished: "Ещё ничего не опубликовано.", store.PostFailed: "Неудач нет. Хорошо.",
 				store.PostUnknown: "Нет постов, о которых неизвестно, вышли ли они.", store.PostCancelled: "Ни один пост не отменён.",
-				store.PostSkipped: "Ни один пост не пропущен.",
+				store.PostSkipped: "Ни один пост не пропущен.", heldPosts: "Ни один пост не ждёт одобрения.",
 			},
 			Album:  func(n int) string { return countedRU(n, "файл", "файла", "файлов") },
 			NoText: "(без текста)",
@@ -155,6 +155,7 @@ func russianWords() *words {
 		Accounts: russianAccounts(),
 		Sites:    russianSites(),
 		Alerts:   russianAlerts(),
+		Approval: russianApproval(),
 		Jobs: jobsWords{
 			Title: "Задачи", Lead: "Всё, что ждёт своего времени, по порядку.", Kind: "Вид", AllKinds: "Все виды", Show: "Показать",
 			Next: "Следующий запуск", What: "Задача", Last: "Последний запуск", Actions: "Действия", Never: "ещё не было", Resume: "Продолжить", Pause: "Пауза", RunNow: "Запустить сейчас",
@@ -229,6 +230,7 @@ func russianWords() *words {
 			store.PostUnknown:    {"неизвестно", "Telegram не ответил: мог выйти, а мог и нет."},
 			store.PostCancelled:  {"отменён", "Его отменили; он не выйдет."},
 			store.PostSkipped:    {"пропущен", "Время прошло, а отправлять с опозданием было нельзя."},
+			heldPosts:            {"ждёт одобрения", "Выйдет, когда его одобрят, но не раньше своего времени."},
 		},
 		TaskStatus: map[store.TaskStatus]statusWords{
 			store.TaskPending:    {"ждёт", "Ещё не начата или начнётся снова."},
@@ -268,6 +270,7 @@ func russianWords() *words {
 		Formats:       map[string]string{"plain": "Нет: текст как есть", "html": "HTML", "markdown": "Markdown"},
 		Done: map[string]string{
 			"scheduled": "Пост запланирован.", "changed": "Пост изменён.", "cancelled": "Пост отменён.",
+			"held": "Пост сохранён и ждёт одобрения.", "approved": "Пост одобрен.",
 			"retried": "Пост сейчас выйдет.", "published": "Пост сейчас выйдет.", "paused": "Задача на паузе.",
 			"resumed": "Задача снова в расписании.", "run": "Задача сейчас запустится.", "all-paused": "Всё на паузе.", "all-resumed": "Пауза снята.", "login-added": "Бот добавлен; Belfry выполняет вход.",
 			"login-changed": "Вход изменён.", "login-removed": "Вход удалён.", "password": "Пароль сохранён.",

@@ -1,0 +1,155 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"belfry/store"
+	"belfry/worker/posts"
+)
+
+const (
+	// heldPosts is what the page shows as the status of posts that wait for approval. In the store
+	// they are scheduled: approval is about whether they go out, and not about how far they have come.
+	heldPosts store.PostStatus = "held"
+	// maxHeld is how far posts that wait for approval are counted.
+	maxHeld = 100
+)
+
+// isHeld reports whether a post waits for somebody's approval.
+func isHeld(p store.Post) bool { return p.Held && !p.Status.Final() }
+
+// shownStatus is the status of a post as the page names it.
+func shownStatus(p store.Post) store.PostStatus {
+	if isHeld(p) {
+		return heldPosts
+	}
+	return p.Status
+}
+
+// postChip is the status of a post in a word or two.
+func (r reader) postChip(p store.Post) chip { return r.statusChip(shownStatus(p)) }
+
+// postMeans says what the status of a post means.
+func (r reader) postMeans(p store.Post) string {
+	switch w := r.words.Approval; {
+	case !isHeld(p) || p.ScheduledTime.After(r.now):
+		return r.words.Status[shownStatus(p)].Means
+	case r.tooLate(p):
+		return w.TooLate
+	default:
+		return w.Late
+	}
+}
+
+// heldLate says what becomes of a post that waits for approval and whose time has passed. It is empty
+// for one whose time is still to come.
+func (r reader) heldLate(p store.Post) string {
+	if !isHeld(p) || p.ScheduledTime.After(r.now) {
+		return ""
+	}
+	return r.postMeans(p)
+}
+
+// tooLate reports whether a post would be skipped if it were approved now.
+func (r reader) tooLate(p store.Post) bool {
+	return p.Lateness.Policy == store.LateSkip && r.now.Sub(p.ScheduledTime) > p.Lateness.Grace
+}
+
+// approvalMeans says what follows if a post is approved now.
+func (r reader) approvalMeans(p store.Post) string {
+	if !isHeld(p) {
+		return r.postMeans(p)
+	}
+	if late := r.heldLate(p); late != "" {
+		return late
+	}
+	return r.words.Approval.InTime(r.moment(p.ScheduledTime).Exact)
+}
+
+// heldPage returns the posts that wait for approval, the earliest first. There are few of them, so
+// that the way to a later page may lead past those before it.
+func heldPage(tx *store.Tx, status store.PostStatus, q store.Query) (page store.Page[store.Post], err error) {
+	after, err := readHeldCursor(q.Cursor)
+	if err != nil {
+		return page, err
+	}
+	for p, err := range tx.Posts.AllHeld() {
+		if _, damaged := errors.AsType[*store.CorruptError](err); damaged {
+			continue
+		}
+		if err != nil {
+			return page, err
+		}
+		if (status != "" && p.Status != status) || !after.before(p) {
+			continue
+		}
+		if len(page.Items) == q.Limit {
+			page.Next = heldCursorOf(page.Items[len(page.Items)-1]).String()
+			return page, nil
+		}
+		page.Items = append(page.Items, p)
+	}
+	return page, nil
+}
+
+// heldCursor is where a page of held posts ended: they are in the order of their times, and those of
+// one time in the order of their ids.
+type heldCursor struct {
+	at time.Time
+	id uint64
+}
+
+func heldCursorOf(p store.Post) heldCursor { return heldCursor{p.ScheduledTime, p.ID} }
+
+func (c heldCursor) String() string { return fmt.Sprintf("%d-%d", c.at.UnixNano(), c.id) }
+
+func (c heldCursor) before(p store.Post) bool {
+	if order := c.at.Compare(p.ScheduledTime); order != 0 {
+		return order < 0
+	}
+	return c.id < p.ID
+}
+
+func readHeldCursor(text string) (heldCursor, error) {
+	if text == "" {
+		return heldCursor{}, nil
+	}
+	at, number, _ := strings.Cut(text, "-")
+	nanoseconds, err := strconv.ParseInt(at, 10, 64)
+	last, wrong := strconv.ParseUint(number, 10, 64)
+	if err != nil || wrong != nil {
+		return heldCursor{}, &store.FieldError{Field: "cursor", Problem: "is not one that a list has given out", Cure: "leave it out to begin at the start"}
+	}
+	return heldCursor{time.Unix(0, nanoseconds), last}, nil
+}
+
+// notHeld refuses to let a job go on whose post waits for approval: whoever resumes a job may not have
+// read the post.
+func notHeld(tx *store.Tx, name string) error {
+	j, err := tx.Jobs.ByName(name)
+	if errors.Is(err, store.ErrNotFound) || (err == nil && j.Kind != posts.Kind) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	post, err := subject(tx.Posts.Table, j.Subject)
+	if err == nil && post != nil && isHeld(*post) {
+		err = &store.ConflictError{Problem: fmt.Sprintf("post %d waits for approval", post.ID), Cure: "approve it"}
+	}
+	return err
+}
+
+// approved wraps an action that lets a job run, and refuses it for a post that waits for approval.
+func approved(act func(*store.Tx, string) (store.Job, error)) func(*store.Tx, string) (store.Job, error) {
+	return func(tx *store.Tx, name string) (store.Job, error) {
+		if err := notHeld(tx, name); err != nil {
+			return store.Job{}, err
+		}
+		return act(tx, name)
+	}
+}

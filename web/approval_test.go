@@ -1,0 +1,251 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"belfry/store"
+	"belfry/worker/posts"
+)
+
+// holdPost makes a post through its worker that waits for approval.
+func (h *harness) holdPost(text string, in time.Duration, late store.Lateness) store.Post {
+	draft, err := h.posts.Prepare(h.t.Context(), posts.Request{
+		Platform: "telegram", Text: text, ScheduledTime: h.soon(in), AllowPast: true, Hold: true, Lateness: late,
+	})
+	if err != nil {
+		h.fatal(err)
+	}
+	var made store.Post
+	h.update(func(tx *store.Tx) (err error) {
+		made, err = h.posts.Schedule(tx, draft)
+		return err
+	})
+	return made
+}
+
+// becomes waits until a post has a status, and returns it.
+func (h *harness) becomes(number uint64, status string) post {
+	changed, unwatch := h.db.Watch("posts")
+	defer unwatch()
+	for {
+		var p post
+		h.api("GET", fmt.Sprintf("/scheduled-posts/%d", number), "").decode(h.t, &p)
+		if p.Status == status {
+			return p
+		}
+		select {
+		case <-changed:
+		case <-h.t.Context().Done():
+			h.fatal("it never became ", status, ": ", p)
+		}
+	}
+}
+
+func TestAHeldPostIsListedAndApprovedOverTheAPI(t *testing.T) {
+	h := start(t)
+	make := func(text string, in time.Duration) (made post) {
+		t.Helper()
+		a := h.api("POST", "/scheduled-posts", fmt.Sprintf(`{"platform":"telegram","text":%q,"scheduled_time":%q,"hold":true,"allow_past":true}`, text, h.soon(in)))
+		a.decode(t, &made)
+		if a.status != http.StatusCreated || !made.Held || made.Status != "scheduled" {
+			t.Fatalf("%d %s", a.status, a.body)
+		}
+		return made
+	}
+	later, first, late := make("Later", 2*time.Hour), make("First", time.Hour), make("Late", -time.Minute)
+	again := make("Of the same time", 2*time.Hour)
+	h.schedulePost("Nobody holds it", time.Hour)
+
+	list := func(filter string) (ids []uint64) {
+		t.Helper()
+		for path := "/scheduled-posts?limit=1" + filter; ; {
+			var page list[post]
+			h.api("GET", path, "").decode(t, &page)
+			for _, p := range page.Items {
+				ids = append(ids, p.ID)
+			}
+			if page.Next == "" {
+				return ids
+			}
+			path = "/scheduled-posts?limit=1" + filter + "&cursor=" + page.Next
+		}
+	}
+	for filter, want := range map[string][]uint64{
+		"&held=true": {late.ID, first.ID, later.ID, again.ID}, "&held=true&status=scheduled": {late.ID, first.ID, later.ID, again.ID}, "&held=true&status=failed": nil,
+	} {
+		if got := list(filter); fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%s: %v, want %v", filter, got, want)
+		}
+	}
+	if a := h.api("GET", "/scheduled-posts?held=true&cursor=nonsense", ""); a.status != http.StatusUnprocessableEntity || a.problem(t).Errors[0].Field != "cursor" {
+		t.Errorf("a cursor of nobody: %d %s", a.status, a.body)
+	}
+
+	approve := func(p post) (answer answered) {
+		return h.api("POST", fmt.Sprintf("/scheduled-posts/%d/approve", p.ID), "")
+	}
+	for range 2 { // the second finds nothing left to do
+		var approved post
+		a := approve(first)
+		a.decode(t, &approved)
+		if a.status != http.StatusOK || approved.Held || approved.Status != "scheduled" || !approved.ScheduledTime.Equal(first.ScheduledTime) {
+			t.Errorf("%d %s", a.status, a.body)
+		}
+	}
+	var j job
+	if h.api("GET", "/jobs/"+first.Job, "").decode(t, &j); j.State != "waiting" || !j.NextRun.Equal(first.ScheduledTime) {
+		t.Errorf("the job of an approved post: %+v", j)
+	}
+	approve(late)
+	if p := h.becomes(late.ID, "published"); p.Held {
+		t.Errorf("approved after its time: %+v", p)
+	}
+	h.api("DELETE", fmt.Sprintf("/scheduled-posts/%d", again.ID), "")
+	if a := approve(again); a.status != http.StatusConflict || !strings.Contains(a.problem(t).Detail, "is cancelled") {
+		t.Errorf("approving a cancelled post: %d %s", a.status, a.body)
+	}
+	if a := approve(post{ID: 99}); a.status != http.StatusNotFound {
+		t.Errorf("approving nothing: %d", a.status)
+	}
+	if got := list("&held=true"); len(got) != 1 || got[0] != later.ID {
+		t.Errorf("held at the end: %v", got)
+	}
+	if a := h.api("POST", fmt.Sprintf("/scheduled-posts/%d/publish-now", later.ID), ""); a.status != http.StatusOK {
+		t.Errorf("publish now: %d %s", a.status, a.body)
+	}
+	if p := h.becomes(later.ID, "published"); p.Held {
+		t.Errorf("publishing approves, too: %+v", p)
+	}
+}
+
+// Who lets a job go on has not read the post.
+func TestNoJobLeadsPastApproval(t *testing.T) {
+	h := start(t)
+	h.signIn()
+	held := h.holdPost("Not yet", -time.Minute, store.Lateness{})
+	for _, do := range []string{"resume", "run"} {
+		a := h.api("POST", "/jobs/"+held.JobName()+"/"+do, "")
+		if a.status != http.StatusConflict || !strings.Contains(a.problem(t).Detail, "waits for approval") {
+			t.Errorf("%s: %d %s", do, a.status, a.body)
+		}
+		if a := h.submit("/jobs/"+held.JobName(), "do", do, "back", "/jobs"); a.status != http.StatusConflict || !strings.Contains(a.body, "Post 1 waits for approval: approve it.") {
+			t.Errorf("%s on the page: %d %s", do, a.status, a.body)
+		}
+	}
+	var p post
+	if h.api("GET", "/scheduled-posts/1", "").decode(t, &p); !p.Held || p.Status != "scheduled" || p.Attempts != 0 {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestAPostIsHeldAndApprovedOnThePage(t *testing.T) {
+	h := start(t)
+	h.signIn()
+	form := []string{"identity_id", "1", "text", "Read me first", "format", "plain", "when", "at", "time", h.now().UTC().Add(3 * time.Hour).Format(inputTime)}
+	if a := h.submit("/posts/new", append(form, "hold", "on", "text", "")...); a.header.Get("Location") != "/posts/1?done=held" {
+		t.Fatalf("%d %v %s", a.status, a.header, a.body)
+	}
+	says := func(path string, words ...string) {
+		t.Helper()
+		body := h.get(path).body
+		for _, w := range words {
+			without, unwanted := strings.CutPrefix(w, "not ")
+			if strings.Contains(body, without) == unwanted {
+				t.Errorf("%s: %s", path, w)
+			}
+		}
+	}
+	chip := `<span class="chip is-held">waits for approval</span>`
+	says("/posts/1?done=held", chip, "It goes out when somebody has approved it, and not before its time.", `id="do-approve"`, "The post is saved and waits for approval.", "not >scheduled<")
+	says("/posts", chip, `id="tab-held"`, "not has passed")
+	says("/posts?status=held", chip, "Read me first")
+	says("/", "1 post waits for approval", `id="held-1"`, "Nothing goes out by itself", "not Nothing is waiting", `not id="run-post_1"`, `not id="hero-link"`)
+	says("/jobs", chip, `href="/posts/1/approve"`, "not Resume", "not >paused<")
+	says("/jobs/post_1", chip, `href="/posts/1/approve"`, "not Resume")
+	says("/posts/1/change", "it still waits for approval", `not name="hold"`)
+	says("/posts/new?from=1", `name="hold" type="checkbox" value="on" checked`)
+	says("/posts/new", `name="hold" type="checkbox" value="on">`)
+	says("/posts/1/publish-now", "that approves it, too")
+
+	if a := h.submit("/posts/1/change", append(form, "text", "")...); a.status != http.StatusSeeOther {
+		t.Errorf("change: %d %s", a.status, a.body)
+	}
+	says("/posts/1", chip) // a change is no approval
+	says("/posts/1/approve", "Approve this post?", "It goes out at its time: ", "Read me first")
+	if a := h.submit("/posts/1/approve"); a.header.Get("Location") != "/posts/1?done=approved" {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	says("/posts/1?done=approved", "The post is approved.", ">scheduled<", "not waits for approval", "not do-approve")
+	says("/posts", `not id="tab-held"`)
+	says("/", `id="hero-link"`, "not for approval")
+	if a := h.get("/posts/1/approve"); a.header.Get("Location") != "/posts/1" {
+		t.Errorf("asking about an approved post: %d %s", a.status, a.body)
+	}
+}
+
+func TestAHeldPostWhoseTimeHasPassedSaysWhatFollows(t *testing.T) {
+	h := start(t)
+	h.signIn()
+	skip := store.Lateness{Policy: store.LateSkip, Grace: 15 * time.Minute}
+	h.holdPost("May be late", -time.Hour, store.Lateness{})
+	h.holdPost("Just in time", -time.Minute, skip)
+	h.holdPost("Out of date", -time.Hour, skip)
+	const atOnce, skipped = "Its time has passed; it goes out at once when approved.", "if approved now, it is skipped"
+	for path, want := range map[string]string{"/posts/1": atOnce, "/posts/1/approve": atOnce, "/posts/2": atOnce, "/posts/3": skipped, "/posts/3/approve": skipped} {
+		if a := h.get(path); !strings.Contains(a.body, want) {
+			t.Errorf("%s does not say %q", path, want)
+		}
+	}
+	for _, path := range []string{"/", "/posts", "/posts?status=held", "/jobs"} {
+		if a := h.get(path); strings.Count(a.body, atOnce) != 2 || strings.Count(a.body, skipped) != 1 {
+			t.Errorf("%s says it %d and %d times", path, strings.Count(a.body, atOnce), strings.Count(a.body, skipped))
+		}
+	}
+	if a := h.get("/posts/3"); strings.Contains(a.body, "do-approve") {
+		t.Error("a step is offered that leads nowhere")
+	}
+	h.submit("/posts/2/approve")
+	h.becomes(2, "published")
+}
+
+// Many posts that nobody has approved keep their places in the schedule; what follows them is seen.
+func TestHeldPostsDoNotHideWhatIsComing(t *testing.T) {
+	h := start(t)
+	h.signIn()
+	for i := range maxHeld + 1 {
+		h.holdPost(fmt.Sprintf("Held %d", i), -time.Hour, store.Lateness{})
+	}
+	h.schedulePost("This one goes out", time.Hour)
+	page := h.get("/").body
+	for _, words := range []string{"More than 100 posts wait for approval", "This one goes out", `href="/posts?status=held"`, `id="hero-link"`} {
+		if !strings.Contains(page, words) {
+			t.Errorf("the first page lacks %q", words)
+		}
+	}
+	if n := strings.Count(page, `id="held-`); n != maxTrouble+1 { // and the title
+		t.Errorf("%d are shown", n)
+	}
+	if strings.Contains(page, `id="run-post_1"`) {
+		t.Error("a held post is said to come")
+	}
+	if list := h.get("/posts?status=held").body; !strings.Contains(list, `rel="next"`) || !strings.Contains(list, "99&#43;") {
+		t.Error("the list has no second page")
+	}
+}
+
+func TestWordsOfApprovalInRussian(t *testing.T) {
+	w := russianWords().Approval
+	for n, want := range map[int]string{1: "1 пост ждёт одобрения", 3: "3 поста ждут одобрения", 11: "11 постов ждут одобрения", 21: "21 пост ждёт одобрения"} {
+		if got := w.Waiting(n, false); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	r := reader{lang: russian, words: russianWords()}
+	if got := r.sayConflict(&store.ConflictError{Problem: "post 3 waits for approval", Cure: "approve it"}); got != "Пост 3 ждёт одобрения. Сначала одобрите его." {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,50 @@
+package web
+
+import "fmt"
+
+// approvalWords are those about posts that wait until somebody approves them.
+type approvalWords struct {
+	Hold, Stays              string // in the form
+	Approve, Ask, AlsoByNow  string
+	Late, TooLate            string
+	InTime                   func(when string) string
+	Waiting                  func(n int, more bool) string
+	All, NothingElse, Nobody string
+}
+
+func englishApproval() approvalWords {
+	return approvalWords{
+		Hold: "Hold until somebody approves it", Stays: "When it is saved, it still waits for approval.",
+		Approve: "Approve", Ask: "Approve this post?", AlsoByNow: "It goes out at once; that approves it, too.",
+		Late:    "Its time has passed; it goes out at once when approved.",
+		TooLate: "It is later than it may be: if approved now, it is skipped. Publish it now, or change its time.",
+		InTime:  func(when string) string { return "It goes out at its time: " + when + "." },
+		Waiting: func(n int, more bool) string {
+			switch {
+			case more:
+				return fmt.Sprintf("More than %d posts wait for approval", n)
+			case n == 1:
+				return "1 post waits for approval"
+			}
+			return counted(n, "post", "posts") + " wait for approval"
+		},
+		All: "See all", NothingElse: "Nothing goes out by itself", Nobody: "What is scheduled waits until somebody approves it.",
+	}
+}
+
+func russianApproval() approvalWords {
+	return approvalWords{
+		Hold: "Не выпускать, пока кто-нибудь не одобрит", Stays: "После сохранения пост всё так же ждёт одобрения.",
+		Approve: "Одобрить", Ask: "Одобрить этот пост?", AlsoByNow: "Пост выйдет сразу; это и будет одобрением.",
+		Late:    "Его время прошло; когда одобрят, выйдет сразу.",
+		TooLate: "Он опоздал больше, чем ему можно: если одобрить его сейчас, он будет пропущен. Опубликуйте его сейчас или измените время.",
+		InTime:  func(when string) string { return "Пост выйдет в своё время: " + when + "." },
+		Waiting: func(n int, more bool) string {
+			if more {
+				return fmt.Sprintf("Больше %d постов ждут одобрения", n)
+			}
+			return countedRU(n, "пост ждёт одобрения", "поста ждут одобрения", "постов ждут одобрения")
+		},
+		All: "Показать все", NothingElse: "Само ничего не выйдет", Nobody: "Всё запланированное ждёт, пока его одобрят.",
+	}
+}
