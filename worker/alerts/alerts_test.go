@@ -61,6 +61,16 @@ func TestWhatFailsWhileBelfryIsDownOrAtTheEndIsToldAfterTheStart(t *testing.T) {
 	})
 }
 
+func TestAFailureIsToldAlthoughTheClockWasSetBack(t *testing.T) {
+	inBubble(t, Config{}, func(b *bench) {
+		b.Update(func(tx *store.Tx) error { return setSeen(tx, tx.Now().Add(24*time.Hour)) })
+		b.Pass(2 * time.Minute)
+		b.post(0, store.PostFailed)
+		b.Pass(time.Minute)
+		b.wantTold("a failure", "⚠️ Post 1 to @evening_news was not published")
+	})
+}
+
 func TestManyFailuresAreOneMessage(t *testing.T) {
 	inBubble(t, Config{}, func(b *bench) {
 		for range 250 {
@@ -78,8 +88,8 @@ func TestManyFailuresAreOneMessage(t *testing.T) {
 			}
 			return err
 		})
-		if open := b.alerts(store.AlertOpen); len(open) != 0 {
-			t.Errorf("open %+v", open)
+		if open, over := b.alerts(store.AlertOpen), b.alerts(store.AlertOver); len(open) != 0 || len(over) != 101 {
+			t.Errorf("open %+v, %d are over", open, len(over))
 		}
 		b.Pass(10 * time.Minute)
 		b.wantTold("all was seen")
@@ -118,7 +128,7 @@ func TestWhatComesAndGoesIsNotToldEachTime(t *testing.T) {
 			b.disk.Free = 1 << 20
 			b.Pass(time.Minute)
 			b.disk.Free = 10 << 30
-			b.Pass(time.Minute)
+			b.Pass(2 * time.Minute)
 		}
 		b.wantTold("the disk", "⚠️ The disk is nearly full: 1 MiB are free, and 1024 are needed")
 		b.Pass(5 * time.Minute)

@@ -18,6 +18,7 @@ import (
 // may be repeated. It is the webhook, too.
 type network struct {
 	mu         sync.Mutex
+	calls      int
 	messages   []message
 	answered   []int64
 	faults     []fault
@@ -49,6 +50,7 @@ func (n *network) take() fault {
 func (n *network) Publish(_ context.Context, p platform.Post) (platform.Receipt, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.calls++
 	f := n.take()
 	i := slices.IndexFunc(n.messages, func(m message) bool { return m.chat == p.Target && m.key == p.Key })
 	if i < 0 && (f.err == nil || f.carried) {

@@ -39,6 +39,22 @@ func TestNoticesWaitForTheNetworkInTheirOrder(t *testing.T) {
 	})
 }
 
+func TestWhileTheNetworkIsAwayItIsNotCalledForEachNotice(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		for range 200 {
+			b.bot.fault(fault{err: failing(platform.Transient, platform.ScopeIdentity)})
+		}
+		b.start()
+		for i := range 20 {
+			b.tell(fmt.Sprint(i))
+		}
+		b.Pass(time.Hour)
+		if b.bot.calls > 30 || len(b.bot.messages) != 0 {
+			t.Errorf("%d calls in an hour, %d messages", b.bot.calls, len(b.bot.messages))
+		}
+	})
+}
+
 func TestAChatThatRefusesDoesNotKeepTheOthersFromBeingTold(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		b.bot.fault(fault{err: failing(platform.Refused, platform.ScopeChat)})
