@@ -165,7 +165,7 @@ func TestAPostIsHeldAndApprovedOnThePage(t *testing.T) {
 	says("/posts?status=held", chip, "Read me first")
 	says("/", "1 post waits for approval", `id="held-1"`, "Nothing goes out by itself", "not Nothing is waiting", `not id="run-post_1"`, `not id="hero-link"`)
 	says("/jobs", chip, `href="/posts/1/approve"`, "not Resume", "not >paused<")
-	says("/jobs/post_1", chip, `href="/posts/1/approve"`, "not Resume")
+	says("/jobs/post_1", chip, `href="/posts/1/approve"`, "not Resume", "Scheduled for", "not Next run")
 	says("/posts/1/change", "it still waits for approval", `not name="hold"`)
 	says("/posts/new?from=1", `name="hold" type="checkbox" value="on" checked`)
 	says("/posts/new", `name="hold" type="checkbox" value="on">`)

@@ -33,6 +33,7 @@ type jobRow struct {
 	Last                                                      *lastRun
 	RunLink, ApproveLink                                      string // where running or approving it is asked about first
 	CanPause, CanResume, CanRun                               bool
+	Held                                                      bool // its time is no promise
 }
 
 // lastRun is how the last run of a job ended.
@@ -124,7 +125,7 @@ func (r reader) jobRow(p planned) jobRow {
 // hold offers to approve the post of a job, in place of resuming it.
 func (row *jobRow) hold(r reader, p store.Post) {
 	held := r.postChip(p)
-	row.State, row.Reason, row.CanResume = &held, r.postMeans(p), false
+	row.Held, row.State, row.Reason, row.CanResume = true, &held, r.postMeans(p), false
 	if !r.tooLate(p) {
 		row.ApproveLink = postPath(p.ID) + "/approve"
 	}

@@ -17,7 +17,7 @@ func englishApproval() approvalWords {
 		Hold: "Hold until somebody approves it", Stays: "When it is saved, it still waits for approval.",
 		Approve: "Approve", Ask: "Approve this post?", AlsoByNow: "It goes out at once; that approves it, too.",
 		Late:    "Its time has passed; it goes out at once when approved.",
-		TooLate: "It is later than it may be: if approved now, it is skipped. Publish it now, or change its time.",
+		TooLate: "Its time passed too long ago: if approved now, it is skipped. Publish it now, or change its time.",
 		InTime:  func(when string) string { return "It goes out at its time: " + when + "." },
 		Waiting: func(n int, more bool) string {
 			switch {
@@ -37,7 +37,7 @@ func russianApproval() approvalWords {
 		Hold: "Не выпускать, пока кто-нибудь не одобрит", Stays: "После сохранения пост всё так же ждёт одобрения.",
 		Approve: "Одобрить", Ask: "Одобрить этот пост?", AlsoByNow: "Пост выйдет сразу; это и будет одобрением.",
 		Late:    "Его время прошло; когда одобрят, выйдет сразу.",
-		TooLate: "Он опоздал больше, чем ему можно: если одобрить его сейчас, он будет пропущен. Опубликуйте его сейчас или измените время.",
+		TooLate: "Его время прошло слишком давно: если одобрить его сейчас, он будет пропущен. Опубликуйте его сейчас или измените время.",
 		InTime:  func(when string) string { return "Пост выйдет в своё время: " + when + "." },
 		Waiting: func(n int, more bool) string {
 			if more {
