@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"belfry/platform/profile/profiletest"
@@ -26,8 +27,9 @@ type demoCommand struct {
 }
 
 const (
-	demoToken   = "424242424:demo-bot-of-this-machine-only"
-	demoChannel = "belfry_demo"
+	demoToken       = "424242424:demo-bot-of-this-machine-only"
+	demoNotifyToken = "424242425:demo-bot-of-this-machine-only"
+	demoChannel     = "belfry_demo"
 )
 
 // Run serves with a Telegram of its own and a file that is thrown away at the end.
@@ -42,6 +44,7 @@ func (c *demoCommand) Run(ctx context.Context, o output) (err error) {
 	tg.AddBot(demoToken, "belfry_demo_bot")
 	channel := tg.AddChannel(telegramtest.Channel{Title: "Belfry demo", Username: demoChannel}, "belfry_demo_bot")
 	account, groups := demoAccount(tg)
+	notify, owner := tg.AddBot(demoNotifyToken, "belfry_demo_notify_bot"), tg.AddUser(telegramtest.User{Username: "belfry_demo_owner", FirstName: "Owner"}).ID
 	sites := profiletest.NewServer()
 	defer sites.Close()
 	sites.Set(profiletest.Exists, "evening.news")
@@ -51,7 +54,7 @@ func (c *demoCommand) Run(ctx context.Context, o output) (err error) {
 		Listen:      free(c.Listen), Timezone: c.Timezone, Lang: c.Lang,
 		AdminPassword: rand.Text(), // nobody needs it: the link signs in
 		TelegramAPIID: telegramtest.AppID, TelegramAPIHash: telegramtest.AppHash,
-		TelegramBotToken: demoToken, TelegramChat: "@" + demoChannel,
+		TelegramBotToken: demoToken, TelegramChat: "@" + demoChannel, AdminBotToken: demoNotifyToken, Admins: []int64{owner},
 		InstagramWeb: sites.URL,
 		TelegramDC:   tg.DC(), TelegramKey: tg.PublicKeyPEM(),
 		MinPause: 3, MaxPause: 8, TaskAttempts: 3, CheckMinPause: 3 * time.Second, CheckMaxPause: 5 * time.Second,
@@ -79,7 +82,8 @@ func (c *demoCommand) Run(ctx context.Context, o output) (err error) {
          (signed in already; the link works once)
 
 Posts are due within the next minute, a user account sends a broadcast to some groups, and some profiles
-of an Instagram of its own are looked for. What arrives is printed here. Ctrl-C ends the demo.
+of an Instagram of its own are looked for. A bot tells the owner what was found. What arrives is printed
+here. Ctrl-C ends the demo.
 
 `, svc.url, link)
 		return err
@@ -88,6 +92,7 @@ of an Instagram of its own are looked for. What arrives is printed here. Ctrl-C 
 	for _, group := range groups {
 		go showMessages(ctx, o, tg, group.Title, group.ID)
 	}
+	go demoOwner(ctx, o, tg, notify, owner)
 	return s.serve(ctx, s.logger(o.log).With().Str("demo", "yes").Logger(), ready)
 }
 
@@ -179,6 +184,18 @@ func demoWatch(svc *service) error {
 		_, err := svc.accounts.AddList(tx, "natgeo\nevening.news\nmorning.news\nanna.writes\nold.town.cafe\n", accounts.Request{Tag: "demo"})
 		return err
 	})
+}
+
+// demoOwner asks the bot that tells the owner for its menu, and prints what it says.
+func demoOwner(ctx context.Context, o output, tg *telegramtest.Server, bot, owner int64) {
+	if tg.AwaitDone(ctx, "updates.getState", 1) != nil {
+		return
+	}
+	tg.Write(owner, bot, "/status")
+	for n := 1; tg.AwaitPrivate(ctx, bot, owner, n) == nil; n++ {
+		m := tg.PrivateMessages(bot, owner)[n-1]
+		fmt.Fprintf(o.out, "%s  the bot to the owner  %s\n", m.At.Local().Format(time.TimeOnly), strings.ReplaceAll(m.Text, "\n", "\n"+strings.Repeat(" ", 32)))
+	}
 }
 
 // showMessages prints what arrives in a chat of the demo.
