@@ -247,7 +247,16 @@ func TestWhatGoesWrongIsToldInTelegramAndToTheWebhook(t *testing.T) {
 	if body := <-hooked; !strings.Contains(body, `"about":"post_1"`) || !strings.Contains(body, "make it an administrator") {
 		t.Errorf("the webhook was told %s", body)
 	}
+	if out, err := m.output("alerts"); err != nil || !strings.Contains(out, "open") || !strings.Contains(out, "Post 1 to @some_news was not published") {
+		t.Errorf("belfry alerts: %q, %v", out, err)
+	}
 	c.press(told, "Seen", "Seen by Admin")
+	if out, err := m.output("alerts", "ack", "--all"); err != nil || out != "0 acknowledged\n" {
+		t.Errorf("belfry alerts ack: %q, %v", out, err)
+	}
+	if out, err := m.output("alerts", "ack", "99"); err == nil {
+		t.Errorf("an alert that is not there was acknowledged: %q", out)
+	}
 	m.tg.ClearFaults()
 	m.tg.Write(c.admin, c.bot, "/posts")
 	list := c.until("Today: 1")
