@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"belfry/platform"
+	"belfry/scheduler"
 	"belfry/store"
 )
 
@@ -239,6 +240,15 @@ func TestAPostThatIsHeldWaitsForApproval(t *testing.T) {
 		}
 		if p := b.post(late.ID); p.Status != store.PostScheduled || !p.Held || b.sent() != 2 {
 			t.Errorf("not approved: %+v, %d messages", p, b.sent())
+		}
+		for _, start := range []func(*store.Tx, string) (store.Job, error){scheduler.RunNow, scheduler.Resume} {
+			b.Update(func(tx *store.Tx) error { _, err := start(tx, late.JobName()); return err })
+			b.Pass(time.Hour)
+			var job store.Job
+			b.View(func(tx *store.Tx) (err error) { job, err = tx.Jobs.ByName(late.JobName()); return err })
+			if p := b.post(late.ID); !p.Held || b.sent() != 2 || job.State != store.JobPaused {
+				t.Errorf("its job was started, which is no approval: %+v, %d messages, job %+v", p, b.sent(), job)
+			}
 		}
 		var held []uint64
 		err := b.DB.View(func(tx *store.Tx) error {

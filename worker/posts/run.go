@@ -76,6 +76,10 @@ func (w *Worker) begin(job store.Job) (a attempt, err error) {
 		if err != nil {
 			return err
 		}
+		if post.Held { // somebody has started its job, which is no approval
+			a.ended = &scheduler.Outcome{Again: later(post.ScheduledTime, tx.Now()), Reason: store.Reason{Code: store.ReasonPaused}, Write: pause(job)}
+			return nil
+		}
 		if late := tx.Now().Sub(post.ScheduledTime); tooLate(post, job, late) {
 			a.ended = skipped(job, late)
 			return nil
@@ -104,6 +108,25 @@ func (w *Worker) begin(job store.Job) (a attempt, err error) {
 		return a, fmt.Errorf("begin to publish post %d: %w", job.Subject, err)
 	}
 	return a, nil
+}
+
+// pause keeps the job of a run from being started again until somebody lets it.
+func pause(job store.Job) func(*store.Tx) error {
+	return func(tx *store.Tx) error {
+		own, err := tx.Jobs.Get(job.ID)
+		if err != nil {
+			return err
+		}
+		own.Requested, own.Paused = false, true
+		return tx.Jobs.Put(&own)
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 func tooLate(post store.Post, job store.Job, late time.Duration) bool {
