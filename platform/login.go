@@ -28,9 +28,9 @@ type LoginStep struct {
 	Title   string    // with done: the account's name
 }
 
-// Accounts logs user accounts in and out. Its errors are of type [*Error]; one with a Field says
+// Logins logs user accounts in and out. Its errors are of type [*Error]; one with a Field says
 // that the phone, the code or the password is wrong, and the login goes on where it was.
-type Accounts interface {
+type Logins interface {
 	// SendCode begins a login, in the place of one that is under way.
 	SendCode(ctx context.Context, identityID uint64, phone string) (LoginStep, error)
 	EnterCode(ctx context.Context, identityID uint64, code string) (LoginStep, error)

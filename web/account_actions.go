@@ -26,7 +26,7 @@ func (s *Server) actOnCheck(c echo.Context) error {
 	switch values.Get("do") {
 	case "now":
 		err = s.db.Update(func(tx *store.Tx) error {
-			_, err := s.watch.CheckNow(tx)
+			_, err := s.accounts.CheckNow(tx)
 			return err
 		})
 	case "set":
@@ -57,10 +57,10 @@ func (s *Server) setCheck(r reader, f form) error {
 	}
 	every := time.Duration(min(max(number, 0), 1e6) * float64(time.Minute))
 	return s.db.Update(func(tx *store.Tx) error {
-		if _, err := s.watch.SetInterval(tx, every); err != nil {
+		if _, err := s.accounts.SetInterval(tx, every); err != nil {
 			return err
 		}
-		return s.watch.SetQuiet(tx, f.get("quiet") == "on")
+		return s.accounts.SetQuiet(tx, f.get("quiet") == "on")
 	})
 }
 
@@ -122,7 +122,7 @@ func (s *Server) addAccounts(c echo.Context) error {
 	if err == nil {
 		allowTime(c)
 		err = s.db.Update(func(tx *store.Tx) (err error) {
-			list, err = s.watch.AddList(tx, text, accounts.Request{
+			list, err = s.accounts.AddList(tx, text, accounts.Request{
 				Site: f.get("site"), Note: f.get("note"), Tag: f.get("tag"), OwnerChat: f.get("owner_chat"), KeepWatching: f.get("keep_watching") == "on",
 			})
 			return err

@@ -72,7 +72,7 @@ func shownAccount(link profileLink, a store.Account) watchedAccount {
 type profileLink func(store.Account) string
 
 func (s *Server) profileLink(tx *store.Tx) (profileLink, error) {
-	rules, err := s.watch.Rules(tx)
+	rules, err := s.accounts.Rules(tx)
 	return func(a store.Account) string {
 		rule, known := rules[a.Site]
 		if !known {
@@ -84,7 +84,7 @@ func (s *Server) profileLink(tx *store.Tx) (profileLink, error) {
 
 // accountsAPI registers the operations on accounts and on their check.
 func (s *Server) accountsAPI(a *api) {
-	if s.watch == nil {
+	if s.accounts == nil {
 		return
 	}
 	operation(a, http.MethodGet, "/accounts", "List the accounts that are watched", s.listAccounts)
@@ -162,7 +162,7 @@ func (s *Server) createAccount(ctx context.Context, in *creation[newAccount]) (*
 	return once(ctx, s, "accounts", in, func() (func(*store.Tx) (watchedAccount, error), error) {
 		b := in.Body
 		return func(tx *store.Tx) (watchedAccount, error) {
-			a, err := s.watch.Add(tx, accounts.Request{
+			a, err := s.accounts.Add(tx, accounts.Request{
 				Site: b.Site, Username: b.Username, Note: b.Note, Tag: b.Tag, OwnerChat: b.OwnerChat, KeepWatching: b.KeepWatching,
 			})
 			if err != nil {
@@ -196,7 +196,7 @@ func (s *Server) importAccounts(ctx context.Context, in *creation[newAccounts]) 
 	return once(ctx, s, "accounts/import", in, func() (func(*store.Tx) (imported, error), error) {
 		b := in.Body
 		return func(tx *store.Tx) (imported, error) {
-			list, err := s.watch.AddList(tx, b.Text, accounts.Request{
+			list, err := s.accounts.AddList(tx, b.Text, accounts.Request{
 				Site: b.Site, Note: b.Note, Tag: b.Tag, OwnerChat: b.OwnerChat, KeepWatching: b.KeepWatching,
 			})
 			if err != nil {
@@ -244,7 +244,7 @@ type accountChange struct {
 func (s *Server) changeAccount(_ context.Context, in *accountChange) (*reply[watchedAccount], error) {
 	var out watchedAccount
 	err := s.db.Update(func(tx *store.Tx) error {
-		a, err := s.watch.Change(tx, in.ID, accounts.Change(in.Body))
+		a, err := s.accounts.Change(tx, in.ID, accounts.Change(in.Body))
 		if err != nil {
 			return err
 		}
@@ -259,7 +259,7 @@ func (s *Server) changeAccount(_ context.Context, in *accountChange) (*reply[wat
 }
 
 func (s *Server) removeAccount(_ context.Context, in *one) (*struct{}, error) {
-	return nil, s.db.Update(func(tx *store.Tx) error { return s.watch.Remove(tx, in.ID) })
+	return nil, s.db.Update(func(tx *store.Tx) error { return s.accounts.Remove(tx, in.ID) })
 }
 
 // accountResult is what checks of an account came to, as long as they came to the same.

@@ -66,7 +66,7 @@ type autocheck struct {
 
 // shownAutocheck reads how the check stands.
 func (s *Server) shownAutocheck(tx *store.Tx) (autocheck, error) {
-	now, err := s.watch.Status(tx)
+	now, err := s.accounts.Status(tx)
 	if err != nil {
 		return autocheck{}, err
 	}
@@ -134,12 +134,12 @@ func (s *Server) changeAutocheck(_ context.Context, in *autocheckChange) (*reply
 	}
 	return s.autocheckAfter(func(tx *store.Tx) error {
 		if in.Body.Interval != nil {
-			if _, err := s.watch.SetInterval(tx, every); err != nil {
+			if _, err := s.accounts.SetInterval(tx, every); err != nil {
 				return err
 			}
 		}
 		if in.Body.Quiet != nil {
-			return s.watch.SetQuiet(tx, *in.Body.Quiet)
+			return s.accounts.SetQuiet(tx, *in.Body.Quiet)
 		}
 		return nil
 	})
@@ -147,7 +147,7 @@ func (s *Server) changeAutocheck(_ context.Context, in *autocheckChange) (*reply
 
 func (s *Server) runAutocheck(context.Context, *struct{}) (*reply[autocheck], error) {
 	return s.autocheckAfter(func(tx *store.Tx) error {
-		_, err := s.watch.CheckNow(tx)
+		_, err := s.accounts.CheckNow(tx)
 		return err
 	})
 }

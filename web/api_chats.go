@@ -74,7 +74,7 @@ func (s *Server) listChats(_ context.Context, in *chatFilter) (*reply[list[chat]
 
 // account returns the user account that has an id, or with 0 the only one.
 func (s *Server) account(id uint64) (store.Identity, error) {
-	all, err := s.accounts()
+	all, err := s.userLogins()
 	if err != nil {
 		return store.Identity{}, err
 	}
@@ -91,15 +91,15 @@ func (s *Server) account(id uint64) (store.Identity, error) {
 		Cure: "say which one is meant"}
 }
 
-// accounts returns the user accounts.
-func (s *Server) accounts() (accounts []store.Identity, err error) {
+// userLogins returns the logins that are user accounts.
+func (s *Server) userLogins() (users []store.Identity, err error) {
 	all, err := s.identities()
 	for _, i := range all {
 		if i.Kind == store.IdentityUser {
-			accounts = append(accounts, i)
+			users = append(users, i)
 		}
 	}
-	return accounts, err
+	return users, err
 }
 
 type chatChange struct {

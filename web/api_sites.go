@@ -20,11 +20,11 @@ type watchedSite struct {
 
 // readSites returns the sites by their names.
 func (s *Server) readSites(tx *store.Tx) ([]watchedSite, error) {
-	rules, err := s.watch.Rules(tx)
+	rules, err := s.accounts.Rules(tx)
 	if err != nil {
 		return nil, err
 	}
-	own, err := s.watch.OwnSites(tx)
+	own, err := s.accounts.OwnSites(tx)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ type importedSites struct {
 func (s *Server) importSites(_ context.Context, in *siteImport) (*reply[importedSites], error) {
 	var out importedSites
 	err := s.db.Update(func(tx *store.Tx) (err error) {
-		out.Sites, err = s.watch.ImportRules(tx, in.Body.Rules)
+		out.Sites, err = s.accounts.ImportRules(tx, in.Body.Rules)
 		return err
 	})
 	if err != nil {
@@ -82,5 +82,5 @@ type namedSite struct {
 }
 
 func (s *Server) removeSite(_ context.Context, in *namedSite) (*struct{}, error) {
-	return nil, s.db.Update(func(tx *store.Tx) error { return s.watch.RemoveRules(tx, strings.TrimSpace(in.Site)) })
+	return nil, s.db.Update(func(tx *store.Tx) error { return s.accounts.RemoveRules(tx, strings.TrimSpace(in.Site)) })
 }

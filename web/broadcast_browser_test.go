@@ -35,7 +35,7 @@ func TestABroadcastInABrowser(t *testing.T) {
 			Members: []string{"anna_sender"}, Forbidden: i == 7}))
 	}
 	var network *telegram.Network
-	h := startWith(t, func(h *harness) (tasks.Network, platform.Accounts) {
+	h := startWith(t, func(h *harness) (tasks.Network, platform.Logins) {
 		var err error
 		network, err = telegram.New(h.db, telegram.Config{AppID: telegramtest.AppID, AppHash: telegramtest.AppHash, Server: tg.DC(), Key: tg.PublicKeyPEM()})
 		if err != nil {

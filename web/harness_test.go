@@ -86,14 +86,14 @@ func (acceptsAll) Publish(context.Context, platform.Post) (platform.Receipt, err
 // start serves a Belfry with one login, a password and a token. change may alter its settings.
 func start(t testing.TB, change ...func(*Config)) *harness {
 	t.Helper()
-	return startWith(t, func(h *harness) (tasks.Network, platform.Accounts) {
+	return startWith(t, func(h *harness) (tasks.Network, platform.Logins) {
 		h.network, h.accounts = newChatNetwork(t), &memoryAccounts{db: h.db, steps: make(map[uint64]platform.LoginStep)}
 		return h.network, h.accounts
 	}, change...)
 }
 
 // startWith is start with another network for broadcasts and accounts.
-func startWith(t testing.TB, network func(*harness) (tasks.Network, platform.Accounts), change ...func(*Config)) *harness {
+func startWith(t testing.TB, network func(*harness) (tasks.Network, platform.Logins), change ...func(*Config)) *harness {
 	t.Helper()
 	h := &harness{}
 	h.t, _ = t.(*testing.T)

@@ -106,7 +106,7 @@ func (s *Server) readerOf(c echo.Context) reader {
 	r := reader{
 		lang: lang, words: wordsIn(lang), zone: s.cfg.Timezone, now: s.db.Now(), query: c.QueryParams(),
 		id: c.Param("id"), path: c.Request().URL.RequestURI(), signIn: signIn, known: known,
-		watch: s.watch != nil, alerts: s.alerts != nil,
+		watch: s.accounts != nil, alerts: s.alerts != nil,
 	}
 	if c.Request().Method != http.MethodGet {
 		r.path = "/"

@@ -169,7 +169,7 @@ func (s *Server) saveAccount(c echo.Context) error {
 	f := newForm(values)
 	note, tag, chat, keep := f.get("note"), f.get("tag"), f.get("owner_chat"), f.get("keep_watching") == "on"
 	err = s.db.Update(func(tx *store.Tx) error {
-		_, err := s.watch.Change(tx, a.ID, accounts.Change{Note: &note, Tag: &tag, OwnerChat: &chat, KeepWatching: &keep})
+		_, err := s.accounts.Change(tx, a.ID, accounts.Change{Note: &note, Tag: &tag, OwnerChat: &chat, KeepWatching: &keep})
 		return err
 	})
 	if err == nil {
@@ -201,7 +201,7 @@ func (s *Server) takeAccountAway(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.db.Update(func(tx *store.Tx) error { return s.watch.Remove(tx, a.ID) }); err != nil {
+	if err := s.db.Update(func(tx *store.Tx) error { return s.accounts.Remove(tx, a.ID) }); err != nil {
 		return err
 	}
 	return c.Redirect(http.StatusSeeOther, "/accounts?done=account-removed")

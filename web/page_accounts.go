@@ -132,7 +132,7 @@ func siteName(site string) string {
 // readCheck reads how the check stands.
 func (s *Server) readCheck() (v accountsView, err error) {
 	err = s.db.View(func(tx *store.Tx) (err error) {
-		if v.status, err = s.watch.Status(tx); err != nil {
+		if v.status, err = s.accounts.Status(tx); err != nil {
 			return err
 		}
 		if v.status.Job.ID != 0 {
@@ -145,7 +145,7 @@ func (s *Server) readCheck() (v accountsView, err error) {
 			return err
 		}
 		v.checks = checks.Items
-		rules, err := s.watch.Rules(tx)
+		rules, err := s.accounts.Rules(tx)
 		v.sites = rules.Sites()
 		return err
 	})
@@ -156,7 +156,7 @@ func (s *Server) readCheck() (v accountsView, err error) {
 func (s *Server) accountsNamed(name string, of accountsOf) (found []store.Account, err error) {
 	err = s.db.View(func(tx *store.Tx) error {
 		found = nil
-		rules, err := s.watch.Rules(tx)
+		rules, err := s.accounts.Rules(tx)
 		if err != nil {
 			return err
 		}

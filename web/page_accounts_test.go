@@ -196,7 +196,7 @@ func TestASiteThatIsLeftAloneNeedsAttention(t *testing.T) {
 	})
 	h.get("/").has(t, "A site does not answer the account check: TikTok", "is not believed until")
 	h.get("/accounts").has(t, "Left alone for a while", "TikTok")
-	h.server.watch = nil
+	h.server.accounts = nil
 	h.get("/").lacks(t, "TikTok", `href="/accounts"`)
 }
 

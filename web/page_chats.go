@@ -30,7 +30,7 @@ type chatRow struct {
 }
 
 func (s *Server) loadChats(r reader) (page, error) {
-	accounts, err := s.accounts()
+	accounts, err := s.userLogins()
 	if err != nil {
 		return nil, err
 	}

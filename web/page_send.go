@@ -83,7 +83,7 @@ func (s *Server) fillTask(f form, t store.Task) error {
 
 // showTaskForm renders the form.
 func (s *Server) showTaskForm(c echo.Context, status int, r reader, f form) error {
-	accounts, err := s.accounts()
+	accounts, err := s.userLogins()
 	if err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ func (s *Server) addSites(c echo.Context) error {
 	}
 	r, f := s.readerOf(c), newForm(values)
 	if site := f.get("remove"); site != "" {
-		if err := s.db.Update(func(tx *store.Tx) error { return s.watch.RemoveRules(tx, site) }); err != nil {
+		if err := s.db.Update(func(tx *store.Tx) error { return s.accounts.RemoveRules(tx, site) }); err != nil {
 			return err
 		}
 		return c.Redirect(http.StatusSeeOther, "/accounts/sites?done=site-removed")
@@ -62,7 +62,7 @@ func (s *Server) addSites(c echo.Context) error {
 	text, err := f.names(c, r)
 	if err == nil {
 		err = s.db.Update(func(tx *store.Tx) error {
-			_, err := s.watch.ImportRules(tx, []byte(text))
+			_, err := s.accounts.ImportRules(tx, []byte(text))
 			return err
 		})
 	}

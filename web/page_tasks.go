@@ -90,7 +90,7 @@ func (s *Server) loadTasks(r reader) (page, error) {
 	if err != nil {
 		return nil, err
 	}
-	accounts, err := s.accounts()
+	accounts, err := s.userLogins()
 	if err != nil {
 		return nil, err
 	}

@@ -53,7 +53,7 @@ func (s *Server) ownerRoutes(own *echo.Group, ending <-chan struct{}) {
 		if s.tasks == nil && (view.name == "tasks" || view.name == "task") {
 			continue
 		}
-		if s.watch == nil && (view.name == "accounts" || view.name == "account") {
+		if s.accounts == nil && (view.name == "accounts" || view.name == "account") {
 			continue
 		}
 		if s.alerts == nil && view.name == "alerts" {
@@ -116,7 +116,7 @@ func (s *Server) taskRoutes(own *echo.Group) {
 
 // accountRoutes are the pages about watched accounts that do not change under the reader's eyes.
 func (s *Server) accountRoutes(own *echo.Group) {
-	if s.watch == nil {
+	if s.accounts == nil {
 		return
 	}
 	own.GET("/accounts/new", s.newAccountsForm)

@@ -72,7 +72,7 @@ type Server struct {
 	posts       *posts.Worker
 	tasks       *tasks.Worker      // may be nil
 	logins      *identities.Logins // may be nil
-	watch       *accounts.Worker   // may be nil
+	accounts    *accounts.Worker   // may be nil
 	alerts      *alerts.Worker     // may be nil
 	connections func() []Connection
 
@@ -103,7 +103,7 @@ func New(cfg Config, db *store.DB, s *scheduler.Scheduler, w Workers, connection
 		connections = func() []Connection { return nil }
 	}
 	server := &Server{
-		cfg: cfg, db: db, scheduler: s, posts: w.Posts, tasks: w.Tasks, logins: w.Logins, watch: w.Accounts, alerts: w.Alerts,
+		cfg: cfg, db: db, scheduler: s, posts: w.Posts, tasks: w.Tasks, logins: w.Logins, accounts: w.Accounts, alerts: w.Alerts,
 		connections: connections, guesses: newGuesses(db.Now), links: newLinks(db.Now),
 		doorkeeper: newDoorkeeper(),
 		streams:    make(chan struct{}, maxStreams),

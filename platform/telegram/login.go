@@ -25,7 +25,7 @@ var (
 	errIsBot     = errors.New("a bot logs in with its token by itself")
 )
 
-var _ platform.Accounts = (*Network)(nil)
+var _ platform.Logins = (*Network)(nil)
 
 // login is a login under way. It has a client and a session of its own, which become the
 // identity's once they are logged in; until then the store knows nothing of it.

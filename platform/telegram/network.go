@@ -3,7 +3,7 @@
 // A [Network] keeps every Telegram identity of the store connected and logged in, remembers the
 // chats that it has met, and turns what Telegram answers into the kinds of error of package
 // platform. It needs the application's id and hash from my.telegram.org. A bot logs in by its
-// token; a user account is logged in by a person, see [platform.Accounts], or with a session of
+// token; a user account is logged in by a person, see [platform.Logins], or with a session of
 // another program, see [Network.ParseSession].
 //
 // A message is sent at most once however often [platform.Publisher].Publish is called with the

@@ -27,11 +27,11 @@ const (
 // person entered is wrong, and [*store.ConflictError] where it is not their fault.
 type Logins struct {
 	db      *store.DB
-	network platform.Accounts
+	network platform.Logins
 }
 
 // NewLogins returns what logs the user accounts of db in at the network.
-func NewLogins(db *store.DB, network platform.Accounts) *Logins { return &Logins{db, network} }
+func NewLogins(db *store.DB, network platform.Logins) *Logins { return &Logins{db, network} }
 
 // SendCode has the network send a code to a phone.
 func (l *Logins) SendCode(ctx context.Context, id uint64, phone string) (Step, error) {
