@@ -11,7 +11,7 @@ type alertsWords struct {
 
 func englishAlerts() alertsWords {
 	return alertsWords{
-		Title: "Alerts", Lead: "What went wrong by itself, and what you can do about it.", Open: "Nobody has looked at these yet",
+		Title: "Alerts", Lead: "What has gone wrong, and what you can do about it.", Open: "Nobody has looked at these yet",
 		Empty: "Nothing needs looking at.", EmptyHow: "Belfry looks once a minute. What it finds is listed here until you have seen it.",
 		MoreOpen: "There are more; they appear here when these were seen.",
 		See:      "Seen", SeeAll: "All seen", Settling: "It looks right again. If that lasts, this is over by itself.",
@@ -23,7 +23,7 @@ func englishAlerts() alertsWords {
 
 func russianAlerts() alertsWords {
 	return alertsWords{
-		Title: "Оповещения", Lead: "Что пошло не так само по себе и что с этим можно сделать.", Open: "Этого ещё никто не видел",
+		Title: "Оповещения", Lead: "Что пошло не так и что с этим можно сделать.", Open: "Этого ещё никто не видел",
 		Empty: "Смотреть не на что: всё в порядке.", EmptyHow: "Belfry ищет неполадки раз в минуту. Найденное остаётся здесь, пока вы его не увидите.",
 		MoreOpen: "Есть и другие; они появятся здесь, когда вы отметите эти.",
 		See:      "Вижу", SeeAll: "Вижу все", Settling: "Похоже, всё наладилось. Если так и останется, оповещение уйдёт само.",
