@@ -98,7 +98,7 @@ func (b *Bot) Hear(tx *store.Tx, h platform.Heard) error {
 		return err
 	}
 	n := store.Notice{Kind: noticeAnswer, Chat: strconv.FormatInt(h.From, 10), Text: fit(s.text), Buttons: s.buttons, Query: h.QueryID}
-	if h.QueryID != 0 && !s.anew {
+	if h.QueryID != 0 {
 		n.Edit = h.MessageID
 	}
 	_, err = b.workers.Notices.Send(tx, n)
@@ -114,8 +114,8 @@ func (b *Bot) obeys(id int64) bool {
 	return false
 }
 
-// respond carries out what is asked for and returns what is shown. What an owner has done wrong is
-// shown; other errors undo everything.
+// respond carries out what is asked for and returns what is shown. A refusal is shown: the workers
+// refuse before they write. Other errors undo everything.
 func (b *Bot) respond(tx *store.Tx, h platform.Heard) (screen, error) {
 	r := request{bot: b, tx: tx, by: h.Name, chat: h.From}
 	var s screen

@@ -29,12 +29,10 @@ const (
 	maxLine = 60   // what is shown of a text in a list, in characters
 )
 
-// screen is a message with buttons. It takes the place of the message whose button was pressed, unless
-// it is shown anew below.
+// screen is a message with buttons. It takes the place of the message whose button was pressed.
 type screen struct {
 	text    string
 	buttons [][]store.Button
-	anew    bool
 }
 
 // button leads to the page with this path.
