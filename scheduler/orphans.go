@@ -70,8 +70,7 @@ func (s *Scheduler) recoverSome(tx *store.Tx, limit int, refused map[uint64]erro
 }
 
 func isDamaged(err error) bool {
-	_, corrupt := errors.AsType[*store.CorruptError](err)
-	return corrupt || errors.Is(err, store.ErrNotFound) // an entry of the queue without a job
+	return store.IsCorrupt(err) || errors.Is(err, store.ErrNotFound) // an entry of the queue without a job
 }
 
 // interrupted ends the run of a job that ended with the program.

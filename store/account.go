@@ -164,7 +164,7 @@ func (t Accounts) NextWatched(site string, after, last uint64) (Account, error) 
 			break
 		}
 		a, err := t.named(entry)
-		if isCorrupt(err) {
+		if IsCorrupt(err) {
 			continue
 		}
 		return a, err
@@ -212,7 +212,7 @@ func (t AccountResults) Add(a *Account, r AccountResult) error {
 	r.AccountID, r.From, r.To, r.Times = a.ID, t.tx.Now(), t.tx.Now(), 1
 	if a.Latest != 0 && !r.Changed {
 		last, err := t.Get(a.Latest)
-		if err != nil && !errors.Is(err, ErrNotFound) && !isCorrupt(err) {
+		if err != nil && !errors.Is(err, ErrNotFound) && !IsCorrupt(err) {
 			return err
 		}
 		if err == nil && last.Outcome == r.Outcome && last.State == r.State && last.Status == r.Status && last.Detail == r.Detail {
@@ -237,7 +237,7 @@ func (t AccountResults) Of(accountID uint64, q Query) (Page[AccountResult], erro
 func (t AccountResults) Forget(accountID uint64) error {
 	prefix := key(nil).uint(accountID)
 	for entry := range t.entries("account", prefix, prefix.next()) {
-		if err := t.Delete(entryID(entry)); err != nil && !isCorrupt(err) {
+		if err := t.Delete(entryID(entry)); err != nil && !IsCorrupt(err) {
 			return err
 		}
 	}

@@ -120,7 +120,7 @@ func (t Deliveries) Next(taskID uint64) (Delivery, error) {
 	waits := slices.Clip(prefix).uint(1)
 	first := func(from, to key) (Delivery, error) {
 		for d, err := range t.scan("status", from, to) {
-			if !isCorrupt(err) {
+			if !IsCorrupt(err) {
 				return d, err
 			}
 		}
@@ -168,7 +168,7 @@ func (t Deliveries) rows(from, to uint64, q Query) (Page[Delivery], error) {
 		if d.ID >= to {
 			break
 		}
-		if isCorrupt(err) {
+		if IsCorrupt(err) {
 			continue
 		}
 		if err != nil {

@@ -161,7 +161,7 @@ func (t Table[T]) page(name string, prefix key, q Query, descending bool) (Page[
 	k := start(cursor, prefix, after, descending)
 	for ; k != nil && bytes.HasPrefix(k, prefix); k = step(cursor, descending) {
 		row, err := t.named(k)
-		if isCorrupt(err) {
+		if IsCorrupt(err) {
 			continue
 		}
 		if err != nil {

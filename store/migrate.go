@@ -136,7 +136,7 @@ func (d *def[T]) rebuild(tx *Tx) error {
 		tx.buckets[d.bucket+1+i] = bucket
 	}
 	for row, err := range t.All() {
-		if isCorrupt(err) {
+		if IsCorrupt(err) {
 			continue // Verify tells; the others must come over
 		}
 		if err != nil {

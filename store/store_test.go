@@ -368,7 +368,7 @@ func TestDamagedRowsAreFoundAndTakeNobodyDown(t *testing.T) {
 		for _, err := range tx.Settings.All() {
 			if err == nil {
 				read++
-			} else if !isCorrupt(err) {
+			} else if !IsCorrupt(err) {
 				return err
 			}
 		}

@@ -237,8 +237,9 @@ func (t Table[T]) Newest(below uint64) iter.Seq2[T, error] {
 	}
 }
 
-// isCorrupt reports whether err says that a row is damaged.
-func isCorrupt(err error) bool {
+// IsCorrupt reports whether err says that a row is damaged. Where one row must not hide the others, it is
+// left out, and [DB.Verify] tells of it.
+func IsCorrupt(err error) bool {
 	_, ok := errors.AsType[*CorruptError](err)
 	return ok
 }
@@ -260,7 +261,7 @@ func trim[T any](t Table[T], added, most uint64, old func(*T) bool) error {
 		if len(gone) == trimStep {
 			break
 		}
-		if isCorrupt(err) {
+		if IsCorrupt(err) {
 			continue
 		}
 		if err != nil {

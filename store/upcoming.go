@@ -36,7 +36,7 @@ func (t Jobs) merged(q Query) (Page[Job], error) {
 		job, err := t.named(after)
 		if err == nil {
 			page.Items = append(page.Items, job)
-		} else if !isCorrupt(err) {
+		} else if !IsCorrupt(err) {
 			return page, err
 		}
 		heads[first].advance()

@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"strconv"
 	"time"
@@ -89,7 +88,7 @@ func latestAlerts(tx *store.Tx, q store.Query) (page store.Page[store.Alert], er
 		}
 	}
 	for a, err := range tx.Alerts.Newest(below) {
-		if _, damaged := errors.AsType[*store.CorruptError](err); damaged {
+		if store.IsCorrupt(err) {
 			continue
 		}
 		if err != nil {

@@ -78,7 +78,7 @@ func heldPage(tx *store.Tx, status store.PostStatus, q store.Query) (page store.
 		return page, err
 	}
 	for p, err := range tx.Posts.AllHeld() {
-		if _, damaged := errors.AsType[*store.CorruptError](err); damaged {
+		if store.IsCorrupt(err) {
 			continue
 		}
 		if err != nil {

@@ -60,7 +60,7 @@ func tellOf(tx *store.Tx, a store.Alert) (t told, err error) {
 		t.about.task, err = subject(tx.Tasks.Table, a.Subject)
 	case store.AlertJobFailing, store.AlertOverdue:
 		job, missing := tx.Jobs.ByName(a.Name)
-		if _, damaged := errors.AsType[*store.CorruptError](missing); damaged || errors.Is(missing, store.ErrNotFound) {
+		if store.IsCorrupt(missing) || errors.Is(missing, store.ErrNotFound) {
 			return t, nil
 		}
 		if missing != nil {

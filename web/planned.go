@@ -84,7 +84,7 @@ func watches(kind string) bool { return kind == alerts.Kind || kind == alerts.He
 // subject returns nil for a record that is gone or damaged: it must not hide the others.
 func subject[T any](table store.Table[T], id uint64) (*T, error) {
 	row, err := table.Get(id)
-	if _, damaged := errors.AsType[*store.CorruptError](err); damaged || errors.Is(err, store.ErrNotFound) {
+	if store.IsCorrupt(err) || errors.Is(err, store.ErrNotFound) {
 		return nil, nil
 	}
 	return &row, err

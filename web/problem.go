@@ -84,7 +84,7 @@ func problemOf(err error) *Problem {
 	if c, ok := errors.AsType[*store.ConflictError](err); ok {
 		return newProblem(http.StatusConflict, c.Error())
 	}
-	if _, ok := errors.AsType[*store.CorruptError](err); ok {
+	if store.IsCorrupt(err) {
 		return newProblem(http.StatusInternalServerError, err.Error()+": run `belfry check`, and restore a backup")
 	}
 	switch {

@@ -49,7 +49,7 @@ func (w *Worker) Seen(identityID uint64, counts map[platform.ChatRef]int) error 
 	return w.db.Update(func(tx *store.Tx) error {
 		for ref, n := range counts {
 			chat, err := tx.Chats.ByPeer(identityID, store.PeerType(ref.Type), ref.ID)
-			if _, damaged := errors.AsType[*store.CorruptError](err); damaged || errors.Is(err, store.ErrNotFound) {
+			if store.IsCorrupt(err) || errors.Is(err, store.ErrNotFound) {
 				continue
 			}
 			if err != nil {

@@ -93,7 +93,7 @@ func (w checker) beginCheck(job store.Job) (task store.Task, page []store.Delive
 			return nil
 		}
 		for d, err := range tx.Deliveries.From(max(task.First, task.Checked+1)) {
-			if _, damaged := errors.AsType[*store.CorruptError](err); damaged {
+			if store.IsCorrupt(err) {
 				continue
 			}
 			if err != nil || d.ID >= task.First+uint64(task.Total) || len(page) == checkPage {
