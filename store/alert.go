@@ -17,7 +17,9 @@ type Alert struct {
 	Subject uint64 `json:"subject,omitempty"` // the id of the record that it is about; 0 if it is about none
 	Name    string `json:"name,omitempty"`    // what people know it by: a login's name, a job's, where a post goes
 	Reason  Reason `json:"reason,omitzero"`
-	// Count and Limit are the numbers that the kind has: failures in a row, jobs that wait, or bytes.
+	// Count and Limit are the numbers that the kind has: failures in a row; posts and broadcasts that failed
+	// besides; chats that have a broadcast, of all of them; minutes; jobs that wait; bytes that are free, and
+	// that are needed.
 	Count int64 `json:"count,omitempty"`
 	Limit int64 `json:"limit,omitempty"`
 

@@ -19,7 +19,7 @@ func (w *Worker) Acknowledge(tx *store.Tx, id uint64, by string) (store.Alert, e
 // were.
 func (w *Worker) AcknowledgeAll(tx *store.Tx, by string) (n int, err error) {
 	for a, err := range tx.Alerts.AllStanding() {
-		if damaged(err) || err == nil && a.State() != store.AlertOpen {
+		if store.IsCorrupt(err) || err == nil && a.State() != store.AlertOpen {
 			continue
 		}
 		if err != nil {

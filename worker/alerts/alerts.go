@@ -44,10 +44,6 @@ type Disk struct {
 
 // Config is the settings of the worker. The zero value is good.
 type Config struct {
-	// Failures is how many in a row of one job are told; 0 means 3.
-	Failures int
-	// Overdue is how long something may be due without being started; 0 means 5 minutes.
-	Overdue time.Duration
 	// Backlog is how many jobs must wait, more with each of several looks, for the queue to count as
 	// growing; 0 means 100.
 	Backlog int
@@ -68,6 +64,9 @@ type Config struct {
 const (
 	period = time.Minute // between two looks, and two beats
 	jitter = 0.2
+
+	failures = 3               // in a row of one job that are told
+	overdue  = 5 * time.Minute // that something may be due without being started
 )
 
 // Worker finds out what is wrong.
@@ -80,10 +79,8 @@ type Worker struct {
 
 // New returns a worker for the alerts in db.
 func New(db *store.DB, teller Teller, cfg Config) *Worker {
-	cfg.Failures = cmp.Or(cfg.Failures, 3)
-	cfg.Overdue = cmp.Or(cfg.Overdue, 5*time.Minute)
-	cfg.Backlog = cmp.Or(cfg.Backlog, 100)
 	cfg.Calm = cmp.Or(cfg.Calm, 3*time.Minute)
+	cfg.Backlog = cmp.Or(cfg.Backlog, 100)
 	cfg.Lang = cmp.Or(cfg.Lang, "en")
 	cfg.Zone = cmp.Or(cfg.Zone, time.UTC)
 	if cfg.Reason == nil {

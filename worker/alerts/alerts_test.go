@@ -96,8 +96,27 @@ func TestManyFailuresAreOneMessage(t *testing.T) {
 	})
 }
 
+func TestStormsAddUp(t *testing.T) {
+	inBubble(t, Config{}, func(b *bench) {
+		for range 2 {
+			for range 150 {
+				b.post(0, store.PostFailed)
+			}
+			b.Pass(time.Minute)
+		}
+		for _, a := range b.alerts(store.AlertOpen) {
+			if a.Subject == 0 && a.Count != 100 {
+				t.Errorf("of 300 failures, 200 have an alert each, and the others are one of %d", a.Count)
+			}
+		}
+		if open := b.alerts(store.AlertOpen); len(open) != 201 {
+			t.Errorf("%d alerts are open", len(open))
+		}
+	})
+}
+
 func TestAJobThatFailsAgainAndAgainIsTold(t *testing.T) {
-	inBubble(t, Config{Failures: 3}, func(b *bench) {
+	inBubble(t, Config{}, func(b *bench) {
 		b.chore.set(true, 0)
 		b.job(store.Job{Name: "chore_1", Lane: "chores", Trigger: store.Trigger{Every: 5 * time.Minute}})
 		b.Pass(7 * time.Minute)

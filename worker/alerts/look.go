@@ -65,7 +65,7 @@ func (w *Worker) look(tx *store.Tx, disk Disk, growing int) error {
 		still[string(a.Kind)+" "+a.About] = true
 	}
 	for a, err := range tx.Alerts.AllStanding() {
-		if damaged(err) {
+		if store.IsCorrupt(err) {
 			continue
 		}
 		if err != nil {
@@ -92,6 +92,9 @@ func (n *news) raise(tx *store.Tx, a store.Alert) error {
 	}
 	if err != nil {
 		return err
+	}
+	if a.Subject == 0 && !lasts(a.Kind) { // it is about many, and these come on top
+		a.Count += known.Count
 	}
 	before := known
 	known.Reason, known.Count, known.Limit, known.Name, known.GoneAt = a.Reason, a.Count, a.Limit, a.Name, time.Time{}
@@ -167,13 +170,8 @@ func ended(tx *store.Tx, a store.Alert) (over, well bool, err error) {
 // gone reports whether the record that was to be read is not there any more. One that is damaged says
 // nothing.
 func gone(err error) (bool, error) {
-	if errors.Is(err, store.ErrNotFound) || damaged(err) {
+	if errors.Is(err, store.ErrNotFound) || store.IsCorrupt(err) {
 		return errors.Is(err, store.ErrNotFound), nil
 	}
 	return false, err
-}
-
-func damaged(err error) bool {
-	_, is := errors.AsType[*store.CorruptError](err)
-	return is
 }

@@ -20,13 +20,13 @@ const (
 // lasting are the things that are wrong at this moment, and may come right.
 func (w *Worker) lasting(tx *store.Tx, disk Disk, growing int) (all []store.Alert, err error) {
 	for job, err := range tx.Jobs.Failing() {
-		if damaged(err) {
+		if store.IsCorrupt(err) {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		if a, is := w.failing(job); is {
+		if a, is := failing(job); is {
 			all = append(all, a)
 		}
 	}
@@ -34,11 +34,11 @@ func (w *Worker) lasting(tx *store.Tx, disk Disk, growing int) (all []store.Aler
 	if err != nil {
 		return nil, err
 	}
-	if wait := tx.Now().Sub(since); late && wait >= w.cfg.Overdue {
+	if wait := tx.Now().Sub(since); late && wait >= overdue {
 		all = append(all, store.Alert{Kind: store.AlertOverdue, About: "schedule", Name: job.Name, Count: int64(wait / time.Minute)})
 	}
 	for i, err := range tx.Identities.All() {
-		if damaged(err) {
+		if store.IsCorrupt(err) {
 			continue
 		}
 		if err != nil {
@@ -60,12 +60,12 @@ func (w *Worker) lasting(tx *store.Tx, disk Disk, growing int) (all []store.Aler
 
 // failing is the alert about a job that fails again and again or is set aside. One that runs once ends
 // by itself, and its worker knows what that means.
-func (w *Worker) failing(job store.Job) (store.Alert, bool) {
+func failing(job store.Job) (store.Alert, bool) {
 	a := store.Alert{Kind: store.AlertJobFailing, About: job.Name, Subject: job.Subject, Name: job.Name}
 	switch {
 	case job.State == store.JobSetAside:
 		a.Reason = job.Reason
-	case job.State == store.JobPaused || job.Trigger.Once() || job.Failures < w.cfg.Failures:
+	case job.State == store.JobPaused || job.Trigger.Once() || job.Failures < failures:
 		return a, false
 	default:
 		a.Reason, a.Count = job.LastReason, int64(job.Failures)
@@ -88,7 +88,7 @@ func (w *Worker) failures(tx *store.Tx) (all []store.Alert, err error) {
 	more := 0
 	take := func(a store.Alert, err error) error {
 		switch {
-		case damaged(err):
+		case store.IsCorrupt(err):
 		case err != nil:
 			return err
 		case len(all) == maxFailures:
