@@ -34,11 +34,9 @@ type Bot interface {
 // Config is who is told.
 type Config struct {
 	Admins  []string           // the chats of those who run Belfry
-	Bot     Bot                // nil: nobody is told anything
+	Bot     Bot                // nil: the admins are told nothing
 	Webhook platform.Publisher // told in JSON; may be nil
-	// FileDeadline is how long sending a file may take; 0 means 30 minutes.
-	FileDeadline time.Duration
-	Log          zerolog.Logger
+	Log     zerolog.Logger
 }
 
 const (
@@ -54,9 +52,6 @@ type Worker struct {
 
 // New returns a worker for the notices in db.
 func New(db *store.DB, cfg Config) *Worker {
-	if cfg.FileDeadline == 0 {
-		cfg.FileDeadline = fileDeadline
-	}
 	return &Worker{db: db, cfg: cfg}
 }
 
@@ -102,7 +97,7 @@ func (w *Worker) Send(tx *store.Tx, n store.Notice) (store.Notice, error) {
 	}
 	job := store.Job{Name: n.JobName(), Kind: Kind, Subject: n.ID, Lane: n.Lane(), Trigger: store.Trigger{At: tx.Now()}}
 	if n.File != "" {
-		job.Timeout = w.cfg.FileDeadline + 30*time.Second
+		job.Timeout = fileDeadline + 30*time.Second
 	}
 	if err := scheduler.Put(tx, job); err != nil {
 		return n, fmt.Errorf("tell %s: %w", n.Chat, err)

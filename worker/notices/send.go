@@ -58,7 +58,7 @@ func (w *Worker) Run(ctx context.Context, job store.Job) (scheduler.Outcome, err
 func (w *Worker) send(ctx context.Context, n store.Notice) error {
 	deadline := sendDeadline
 	if n.File != "" {
-		deadline = w.cfg.FileDeadline
+		deadline = fileDeadline
 	}
 	ctx, cancel := context.WithTimeout(ctx, deadline)
 	defer cancel()
