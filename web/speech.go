@@ -27,5 +27,8 @@ func (s Speech) Refusal(err error) string {
 	return err.Error()
 }
 
+// Plain is a text without the markup of its format.
+func (s Speech) Plain(format, text string) string { return plainText(format, text) }
+
 // Reason says why something is as it is.
 func (s Speech) Reason(why store.Reason) string { return s.reader.why(why) }

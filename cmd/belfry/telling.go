@@ -100,7 +100,7 @@ func (svc *service) hearAdmins(s *settings, zone *time.Location, notify store.Id
 		Posts: svc.posts, Tasks: svc.tasks, Accounts: svc.accounts, Alerts: svc.alerts, Notices: svc.notices,
 	}, adminbot.Config{
 		Admins: s.Admins, Lang: s.Lang, Zone: zone, Passphrase: s.BackupPassphrase, Folder: s.Media,
-		Refusal: speech.Refusal, Reason: speech.Reason, Log: svc.log.With().Str("part", "admin bot").Logger(),
+		Refusal: speech.Refusal, Reason: speech.Reason, Plain: speech.Plain, Log: svc.log.With().Str("part", "admin bot").Logger(),
 	})
 	if len(s.Admins) > 0 && notify.ID != 0 {
 		svc.telegram.Listen(notify.ID, telegram.Listener{Hear: svc.adminBot.Hear, Commands: svc.adminBot.Commands()})

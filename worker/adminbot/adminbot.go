@@ -10,7 +10,6 @@
 package adminbot
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -48,9 +47,10 @@ type Config struct {
 	// Folder is the media folder, in which a backup is while it is sent.
 	Folder string
 	// Refusal says in Lang why an action was refused, and Reason why something is as it is. nil: as
-	// the store words it.
+	// the store words it. Plain is a text without the markup of its format; nil: as it is.
 	Refusal func(error) string
 	Reason  func(store.Reason) string
+	Plain   func(format, text string) string
 	Log     zerolog.Logger
 }
 
@@ -72,6 +72,9 @@ func New(db *store.DB, w Workers, cfg Config) *Bot {
 	}
 	if cfg.Reason == nil {
 		cfg.Reason = func(why store.Reason) string { return why.Text(cfg.Lang, cfg.Zone) }
+	}
+	if cfg.Plain == nil {
+		cfg.Plain = func(_, text string) string { return text }
 	}
 	return &Bot{db: db, cfg: cfg, workers: w, say: wordsIn(cfg.Lang)}
 }
@@ -206,39 +209,4 @@ func (r request) open(path string) (screen, error) {
 		return r.backup(rest)
 	}
 	return r.hint(r.bot.say.notUnderstood), nil
-}
-
-// strangers is how often somebody who is no admin has tried to talk to the bot.
-type strangers struct {
-	Count int       `json:"count"`
-	Last  int64     `json:"last"` // the id of the last one
-	At    time.Time `json:"at"`
-}
-
-const settingStrangers = "adminbot.strangers"
-
-func (b *Bot) countStranger(tx *store.Tx, h platform.Heard) error {
-	s, err := readStrangers(tx)
-	if err != nil {
-		return err
-	}
-	s.Count++
-	s.Last, s.At = h.From, tx.Now()
-	data, err := json.Marshal(s)
-	if err != nil {
-		return err
-	}
-	b.cfg.Log.Warn().Int64("from", h.From).Int("so_far", s.Count).Msg("somebody who is no admin talks to the admin bot; no answer")
-	return tx.Settings.Set(settingStrangers, string(data))
-}
-
-func readStrangers(tx *store.Tx) (s strangers, err error) {
-	text, err := tx.Settings.Value(settingStrangers)
-	if err != nil || text == "" {
-		return s, err
-	}
-	if err := json.Unmarshal([]byte(text), &s); err != nil {
-		return strangers{}, nil //nolint:nilerr // a count that cannot be read begins anew
-	}
-	return s, nil
 }

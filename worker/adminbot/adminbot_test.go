@@ -208,6 +208,20 @@ func TestManyPostsAreCountedAndTheFirstShown(t *testing.T) {
 	})
 }
 
+func TestTheCountOfPostsHasAnEnd(t *testing.T) {
+	inBubble(t, "en", func(b *bench) {
+		b.Update(func(tx *store.Tx) error {
+			for range 2 * countedPosts {
+				if err := tx.Posts.Put(&store.Post{Target: "@channel", Text: "x", Status: store.PostScheduled, ScheduledTime: tx.Now()}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		has(t, b.write("/posts"), "Today: 200+")
+	})
+}
+
 func TestBroadcastsArePausedAndGoOn(t *testing.T) {
 	inBubble(t, "en", func(b *bench) {
 		draft, err := b.workers.Tasks.Prepare(tasks.Request{IdentityID: b.login, Text: "Open evening", Targets: []string{"@a_chat", "@bb_chat", "@ccc_chat", "@dddd_chat"}})
@@ -285,6 +299,8 @@ func TestABackupIsSentSealedAndLeavesNothingBehind(t *testing.T) {
 		if left, err := filepath.Glob(filepath.Join(b.dir, "*", "*")); err != nil || len(left) > 0 {
 			t.Errorf("after a refusal, left are %v, %v", left, err)
 		}
+		shown := b.shown()
+		has(t, shown[len(shown)-1], "The backup could not be made or sent", "no files here")
 	})
 }
 

@@ -90,7 +90,14 @@ func (b backer) Run(_ context.Context, job store.Job) (scheduler.Outcome, error)
 	if err := b.clear(job); err != nil {
 		return scheduler.Outcome{}, err
 	}
-	return scheduler.Outcome{Step: true, Write: func(tx *store.Tx) error { return tx.Settings.Set(noticeOf(job), "") }}, nil
+	out := scheduler.Outcome{Write: func(tx *store.Tx) error { return tx.Settings.Set(noticeOf(job), "") }}
+	if !notice.GivenUpAt.IsZero() {
+		out.Failed, out.Reason = true, notice.Reason
+		out.Write = func(tx *store.Tx) error {
+			return errors.Join(tx.Settings.Set(noticeOf(job), ""), b.tellFailure(tx, job, notice.Reason))
+		}
+	}
+	return out, nil
 }
 
 func (b backer) later(write func(*store.Tx) error) scheduler.Outcome {
@@ -130,6 +137,10 @@ func (b backer) make(job store.Job) (scheduler.Outcome, error) {
 
 // End tells the admin that there is no backup.
 func (b backer) End(tx *store.Tx, job store.Job, why store.Reason) error {
+	return b.tellFailure(tx, job, why)
+}
+
+func (b backer) tellFailure(tx *store.Tx, job store.Job, why store.Reason) error {
 	_, err := b.workers.Notices.Send(tx, store.Notice{Kind: BackupKind, Chat: fmt.Sprint(job.Subject),
 		Text: "⚠️ " + b.say.backupFailed + "\n\n" + b.cfg.Reason(why)})
 	return err

@@ -168,7 +168,7 @@ func (r request) list(after string) (screen, error) {
 	var buttons []store.Button
 	var shown, id uint64
 	for a, err := range r.tx.Accounts.From(from + 1) {
-		if damaged(err) {
+		if store.IsCorrupt(err) {
 			continue
 		}
 		if err != nil {

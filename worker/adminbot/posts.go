@@ -2,8 +2,6 @@ package adminbot
 
 import (
 	"fmt"
-	"html"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,8 +10,10 @@ import (
 	"belfry/store"
 )
 
-// shownPosts is how many posts have a button.
-const shownPosts = 12
+const (
+	shownPosts   = 12  // that have a button
+	countedPosts = 200 // further than that they are not counted: nothing else is written meanwhile
+)
 
 // posts is the page of the posts of this day and of those that wait for approval, or of one, and what
 // its buttons do.
@@ -84,10 +84,10 @@ func (r request) postsPage() (screen, error) {
 	case today == 0:
 		lines = append(lines, say.noPosts)
 	default:
-		lines = append(lines, fmt.Sprintf(say.postsToday, today))
+		lines = append(lines, fmt.Sprintf(say.postsToday, counted(today)))
 	}
 	if held > 0 {
-		lines = append(lines, fmt.Sprintf(say.postsHeld, held))
+		lines = append(lines, fmt.Sprintf(say.postsHeld, counted(held)))
 	}
 	if more > 0 {
 		lines = append(lines, fmt.Sprintf(say.morePosts, more))
@@ -95,24 +95,34 @@ func (r request) postsPage() (screen, error) {
 	return r.page(strings.Join(lines, "\n"), rows, button(say.refresh, pagePosts)), nil
 }
 
+// counted is a number that collect has found.
+func counted(n int) string {
+	if n == countedPosts {
+		return fmt.Sprint(n, "+")
+	}
+	return fmt.Sprint(n)
+}
+
 // collect hands the posts to take, and counts them.
 func collect(all func(func(store.Post, error) bool), take func(store.Post)) (n int, err error) {
 	for p, err := range all {
-		if damaged(err) {
+		if store.IsCorrupt(err) {
 			continue
 		}
 		if err != nil {
 			return n, err
 		}
-		n++
 		take(p)
+		if n++; n == countedPosts {
+			break
+		}
 	}
 	return n, nil
 }
 
 // postLine is a post as its button shows it.
 func (r request) postLine(p store.Post) string {
-	return strings.Join([]string{r.postMark(p), r.clock(p.ScheduledTime), short(plain(p))}, " ")
+	return strings.Join([]string{r.postMark(p), r.clock(p.ScheduledTime), short(r.plain(p.Format, p.Text))}, " ")
 }
 
 func (r request) postMark(p store.Post) string {
@@ -124,7 +134,7 @@ func (r request) postMark(p store.Post) string {
 
 // postTitle is a post in a list of other things.
 func (r request) postTitle(p store.Post) string {
-	return fmt.Sprintf(r.bot.say.postTitle, p.ID, p.Target, short(plain(p)))
+	return fmt.Sprintf(r.bot.say.postTitle, p.ID, p.Target, short(r.plain(p.Format, p.Text)))
 }
 
 // postText says all about a post.
@@ -145,7 +155,7 @@ func (r request) postText(p store.Post) string {
 	if len(p.Media) > 0 {
 		lines = append(lines, fmt.Sprintf(say.media, len(p.Media)))
 	}
-	return strings.Join(append(lines, "", plain(p)), "\n")
+	return strings.Join(append(lines, "", r.plain(p.Format, p.Text)), "\n")
 }
 
 func (r request) postPage(p store.Post, first string) screen {
@@ -170,13 +180,5 @@ func (r request) postPage(p store.Post, first string) screen {
 	return r.page(text, rows, button(say.back, pagePosts))
 }
 
-// tags are what a text in HTML has beside its words.
-func tags() *regexp.Regexp { return regexp.MustCompile(`<[^<>]*>`) }
-
-// plain is the text of a post without the markup of HTML.
-func plain(p store.Post) string {
-	if p.Format != "html" {
-		return p.Text
-	}
-	return html.UnescapeString(tags().ReplaceAllString(p.Text, ""))
-}
+// plain is a text without its markup.
+func (r request) plain(format, text string) string { return r.bot.cfg.Plain(format, text) }

@@ -1,7 +1,6 @@
 package adminbot
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,7 +25,7 @@ func (r request) status() (screen, error) {
 	fmt.Fprintf(&b, say.statusAt+"\n\n", r.tx.Now().In(r.bot.cfg.Zone).Format("02.01 15:04"))
 	running := 0
 	for job, err := range r.tx.Jobs.Running() {
-		if damaged(err) || isHousekeeping(job) {
+		if store.IsCorrupt(err) || isHousekeeping(job) {
 			continue
 		}
 		if err != nil {
@@ -117,10 +116,4 @@ func (r request) jobTitle(job store.Job) string {
 		return title
 	}
 	return job.Name
-}
-
-// damaged reports whether a row is damaged: it is left out, so that it does not hide the others.
-func damaged(err error) bool {
-	_, is := errors.AsType[*store.CorruptError](err)
-	return is
 }

@@ -52,7 +52,7 @@ func (r request) tasksPage() (screen, error) {
 		}
 		for _, t := range page.Items {
 			if len(rows) < shownTasks {
-				line := fmt.Sprintf("%s %d · %d/%d %s", say.taskMarks[t.Status], t.ID, t.Total-t.Left(), t.Total, short(taskWords(t)))
+				line := fmt.Sprintf("%s %d · %d/%d %s", say.taskMarks[t.Status], t.ID, t.Total-t.Left(), t.Total, short(r.plain(t.Format, t.Text)))
 				rows = append(rows, []store.Button{button(line, pageTasks, t.ID)})
 			}
 		}
@@ -66,11 +66,9 @@ func (r request) tasksPage() (screen, error) {
 	return r.page(text, rows, button(say.refresh, pageTasks)), nil
 }
 
-func taskWords(t store.Task) string { return plain(store.Post{Text: t.Text, Format: t.Format}) }
-
 // taskTitle is a broadcast in a list of other things.
 func (r request) taskTitle(t store.Task) string {
-	return fmt.Sprintf(r.bot.say.taskTitle, t.ID, t.Total-t.Left(), t.Total, short(taskWords(t)))
+	return fmt.Sprintf(r.bot.say.taskTitle, t.ID, t.Total-t.Left(), t.Total, short(r.plain(t.Format, t.Text)))
 }
 
 func (r request) taskPage(t store.Task) (screen, error) {
@@ -89,7 +87,7 @@ func (r request) taskPage(t store.Task) (screen, error) {
 	if !t.LastError.Zero() {
 		lines = append(lines, say.lastError+" "+r.bot.cfg.Reason(t.LastError))
 	}
-	lines = append(lines, "", taskWords(t))
+	lines = append(lines, "", r.plain(t.Format, t.Text))
 	var rows [][]store.Button
 	switch {
 	case t.Status.Final():

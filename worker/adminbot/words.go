@@ -91,7 +91,7 @@ func english() words {
 		added:     "➕ Added: %d, were there: %d, no names: %d", line: "⚠️ Line %d is no name: %s",
 		marks: "⏳ looked for, ✅ found, ❌ vanished", stateMarks: stateMarks(),
 
-		noPosts: "No posts today.", postsToday: "Today: %d", postsHeld: "✋ Waiting for approval: %d", morePosts: "And %d more: see the page.",
+		noPosts: "No posts today.", postsToday: "Today: %s", postsHeld: "✋ Waiting for approval: %s", morePosts: "And %d more: see the page.",
 		postTitle: "Post %d to %s: %s", postHead: "Post %d to %s", isHeld: "waits for approval", media: "📎 %d",
 		approve: "✅ Approve", approveAsk: "Let this post go out at its time?", approved: "It goes out at its time.",
 		now: "🚀 Publish now", nowAsk: "Publish this post now?", goesOut: "It goes out now.",
@@ -119,7 +119,7 @@ func english() words {
 		sendBackup: "💾 Send it", backupRuns: "A backup is on its way already.", backupBegins: "✅ I make the copy and send it here.",
 		backup:         "💾 Backup of %s. Open it with: belfry restore FILE, with BELFRY_BACKUP_PASSPHRASE set.",
 		backupTooLarge: "⚠️ The backup is larger than the 2000 MiB that Telegram takes: make one with belfry backup.",
-		backupFailed:   "The backup could not be made.",
+		backupFailed:   "The backup could not be made or sent.",
 	}
 }
 
@@ -153,7 +153,7 @@ func russian() words {
 		added:     "➕ Добавлено: %d, уже были: %d, не имена: %d", line: "⚠️ Строка %d — не имя: %s",
 		marks: "⏳ ищем, ✅ найден, ❌ пропал", stateMarks: stateMarks(),
 
-		noPosts: "Сегодня постов нет.", postsToday: "Сегодня: %d", postsHeld: "✋ Ждут одобрения: %d", morePosts: "И ещё %d: смотрите страницу.",
+		noPosts: "Сегодня постов нет.", postsToday: "Сегодня: %s", postsHeld: "✋ Ждут одобрения: %s", morePosts: "И ещё %d: смотрите страницу.",
 		postTitle: "Пост %d в %s: %s", postHead: "Пост %d в %s", isHeld: "ждёт одобрения", media: "📎 %d",
 		approve: "✅ Одобрить", approveAsk: "Выпустить этот пост в его время?", approved: "Пост выйдет в своё время.",
 		now: "🚀 Опубликовать сейчас", nowAsk: "Опубликовать этот пост сейчас?", goesOut: "Пост выходит.",
@@ -181,6 +181,6 @@ func russian() words {
 		sendBackup: "💾 Отправить", backupRuns: "Копия уже готовится.", backupBegins: "✅ Делаю копию и отправлю её сюда.",
 		backup:         "💾 Копия от %s. Открыть: belfry restore ФАЙЛ, с заданным BELFRY_BACKUP_PASSPHRASE.",
 		backupTooLarge: "⚠️ Копия больше 2000 МиБ, которые принимает Telegram: сделайте её командой belfry backup.",
-		backupFailed:   "Копию сделать не удалось.",
+		backupFailed:   "Копию не удалось сделать или отправить.",
 	}
 }

@@ -1,0 +1,44 @@
+package adminbot
+
+import (
+	"encoding/json"
+	"time"
+
+	"belfry/platform"
+	"belfry/store"
+)
+
+// strangers is how often somebody who is no admin has tried to talk to the bot.
+type strangers struct {
+	Count int       `json:"count"`
+	Last  int64     `json:"last"` // the id of the last one
+	At    time.Time `json:"at"`
+}
+
+const settingStrangers = "adminbot.strangers"
+
+func (b *Bot) countStranger(tx *store.Tx, h platform.Heard) error {
+	s, err := readStrangers(tx)
+	if err != nil {
+		return err
+	}
+	s.Count++
+	s.Last, s.At = h.From, tx.Now()
+	data, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	b.cfg.Log.Warn().Int64("from", h.From).Int("so_far", s.Count).Msg("somebody who is no admin talks to the admin bot; no answer")
+	return tx.Settings.Set(settingStrangers, string(data))
+}
+
+func readStrangers(tx *store.Tx) (s strangers, err error) {
+	text, err := tx.Settings.Value(settingStrangers)
+	if err != nil || text == "" {
+		return s, err
+	}
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		return strangers{}, nil //nolint:nilerr // a count that cannot be read begins anew
+	}
+	return s, nil
+}
