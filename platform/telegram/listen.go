@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// quiet is after how long without a message Telegram is asked all the same: it wants to be
-	// asked that often, because a push may be lost.
+	// quiet is after how long without a message Telegram is asked all the same, because a push may be
+	// lost: as long as gotd's own manager of updates waits (idleTimeout).
 	quiet = 15 * time.Minute
 
 	// hearTries is how often a text or a press that cannot be heard is tried.
