@@ -155,7 +155,7 @@ func (t Table[T]) page(name string, prefix key, q Query, descending bool) (Page[
 	var page Page[T]
 	cursor := t.indexNamed(name).Cursor()
 	after, err := base64.RawURLEncoding.DecodeString(q.Cursor)
-	if err != nil || (len(after) > 0 && !bytes.HasPrefix(after, prefix)) {
+	if err != nil || (len(after) > 0 && (len(after) <= idSize || !bytes.HasPrefix(after, prefix))) {
 		return page, errCursor()
 	}
 	k := start(cursor, prefix, after, descending)

@@ -128,6 +128,9 @@ func (t Posts) Between(from, to time.Time) iter.Seq2[Post, error] {
 	return t.scan("time", key(nil).time(from), key(nil).time(to))
 }
 
+// Held returns the posts that wait for somebody's approval, the earliest first. All of them are scheduled.
+func (t Posts) Held(q Query) (Page[Post], error) { return t.page("held", nil, q, false) }
+
 // AllHeld yields the posts that wait for somebody's approval, the earliest first.
 func (t Posts) AllHeld() iter.Seq2[Post, error] { return t.scan("held", nil, nil) }
 

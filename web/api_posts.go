@@ -231,9 +231,11 @@ func (s *Server) listPosts(_ context.Context, in *postFilter) (*reply[list[post]
 	var page store.Page[store.Post]
 	err := s.db.View(func(tx *store.Tx) (err error) {
 		status, query := store.PostStatus(in.Status), store.Query{Limit: in.Limit, Cursor: in.Cursor}
-		if in.Held {
-			page, err = heldPage(tx, status, query)
-		} else {
+		switch {
+		case in.Held && status != "" && status != store.PostScheduled: // none of them waits for approval
+		case in.Held:
+			page, err = tx.Posts.Held(query)
+		default:
 			page, err = tx.Posts.ByTime(status, query)
 		}
 		return err

@@ -3,9 +3,6 @@ package web
 import (
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
-	"time"
 
 	"belfry/store"
 	"belfry/worker/posts"
@@ -68,63 +65,6 @@ func (r reader) approvalMeans(p store.Post) string {
 		return late
 	}
 	return r.words.Approval.InTime(r.moment(p.ScheduledTime).Exact)
-}
-
-// heldPage returns the posts that wait for approval, the earliest first. There are few of them, so
-// that the way to a later page may lead past those before it.
-func heldPage(tx *store.Tx, status store.PostStatus, q store.Query) (page store.Page[store.Post], err error) {
-	after, err := readHeldCursor(q.Cursor)
-	if err != nil {
-		return page, err
-	}
-	for p, err := range tx.Posts.AllHeld() {
-		if store.IsCorrupt(err) {
-			continue
-		}
-		if err != nil {
-			return page, err
-		}
-		if (status != "" && p.Status != status) || !after.before(p) {
-			continue
-		}
-		if len(page.Items) == q.Limit {
-			page.Next = heldCursorOf(page.Items[len(page.Items)-1]).String()
-			return page, nil
-		}
-		page.Items = append(page.Items, p)
-	}
-	return page, nil
-}
-
-// heldCursor is where a page of held posts ended: they are in the order of their times, and those of
-// one time in the order of their ids.
-type heldCursor struct {
-	at time.Time
-	id uint64
-}
-
-func heldCursorOf(p store.Post) heldCursor { return heldCursor{p.ScheduledTime, p.ID} }
-
-func (c heldCursor) String() string { return fmt.Sprintf("%d-%d", c.at.UnixNano(), c.id) }
-
-func (c heldCursor) before(p store.Post) bool {
-	if order := c.at.Compare(p.ScheduledTime); order != 0 {
-		return order < 0
-	}
-	return c.id < p.ID
-}
-
-func readHeldCursor(text string) (heldCursor, error) {
-	if text == "" {
-		return heldCursor{}, nil
-	}
-	at, number, _ := strings.Cut(text, "-")
-	nanoseconds, err := strconv.ParseInt(at, 10, 64)
-	last, wrong := strconv.ParseUint(number, 10, 64)
-	if err != nil || wrong != nil {
-		return heldCursor{}, &store.FieldError{Field: "cursor", Problem: "is not one that a list has given out", Cure: "leave it out to begin at the start"}
-	}
-	return heldCursor{time.Unix(0, nanoseconds), last}, nil
 }
 
 // notHeld refuses to let a job go on whose post waits for approval: whoever resumes a job may not have

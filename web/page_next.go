@@ -120,7 +120,7 @@ func (o *overview) read(tx *store.Tx) error {
 		return err
 	}
 	var err error
-	if o.held, err = heldPage(tx, "", store.Query{Limit: maxHeld}); err != nil {
+	if o.held, err = tx.Posts.Held(store.Query{Limit: maxHeld}); err != nil {
 		return err
 	}
 	for site, err := range tx.AccountSites.All() {

@@ -48,7 +48,7 @@ func (s *Server) loadPosts(r reader) (page, error) {
 		query := store.Query{Limit: postsPerPage, Cursor: r.query.Get("cursor")}
 		switch status {
 		case heldPosts:
-			list, err = heldPage(tx, "", query)
+			list, err = tx.Posts.Held(query)
 		case store.PostScheduled:
 			list, err = tx.Posts.Coming(status, query) // what comes first is what matters
 		default:
@@ -57,7 +57,7 @@ func (s *Server) loadPosts(r reader) (page, error) {
 		if err != nil {
 			return err
 		}
-		held, err := heldPage(tx, "", store.Query{Limit: maxHeld})
+		held, err := tx.Posts.Held(store.Query{Limit: maxHeld})
 		counts[heldPosts] = len(held.Items)
 		return err
 	})
