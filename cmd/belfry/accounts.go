@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"os"
 	"text/tabwriter"
 	"time"
@@ -22,21 +21,13 @@ type accountsCommand struct {
 }
 
 type accountsList struct {
-	fileSetting
+	listing
 	State string `help:"Only those that are pending, found or not_found."`
 	Tag   string `help:"Only those with this tag."`
-	Limit int    `default:"50" help:"How many at most."`
-	JSON  bool   `name:"json" help:"Print JSON."`
 }
 
 // Run lists the accounts.
 func (c *accountsList) Run(ctx context.Context, o output) error {
-	query := url.Values{"limit": {fmt.Sprint(c.Limit)}}
-	for name, value := range map[string]string{"state": c.State, "tag": c.Tag} {
-		if value != "" {
-			query.Set(name, value)
-		}
-	}
 	var listed struct {
 		Items []struct {
 			ID                          uint64 `json:"id"`
@@ -46,7 +37,7 @@ func (c *accountsList) Run(ctx context.Context, o output) error {
 			Detail                      string    `json:"last_detail"`
 		}
 	}
-	err := ask(ctx, c.fileSetting, o, c.JSON, http.MethodGet, "/accounts?"+query.Encode(), nil, &listed)
+	err := c.list(ctx, o, "/accounts", map[string]string{"state": c.State, "tag": c.Tag}, &listed)
 	if err != nil || c.JSON {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"text/tabwriter"
 	"time"
 
@@ -18,18 +17,12 @@ type alertsCommand struct {
 }
 
 type alertsList struct {
-	fileSetting
+	listing
 	State string `help:"Only those that are open, acknowledged or over."`
-	Limit int    `default:"50" help:"How many at most."`
-	JSON  bool   `name:"json" help:"Print JSON."`
 }
 
 // Run lists the alerts.
 func (c *alertsList) Run(ctx context.Context, o output) error {
-	query := url.Values{"limit": {fmt.Sprint(c.Limit)}}
-	if c.State != "" {
-		query.Set("state", c.State)
-	}
 	var listed struct {
 		Items []struct {
 			ID               uint64 `json:"id"`
@@ -37,7 +30,7 @@ func (c *alertsList) Run(ctx context.Context, o output) error {
 			RaisedAt         time.Time `json:"raised_at"`
 		}
 	}
-	err := ask(ctx, c.fileSetting, o, c.JSON, http.MethodGet, "/alerts?"+query.Encode(), nil, &listed)
+	err := c.list(ctx, o, "/alerts", map[string]string{"state": c.State}, &listed)
 	if err != nil || c.JSON {
 		return err
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -21,31 +20,12 @@ type jobsCommand struct {
 }
 
 type jobsList struct {
-	fileSetting
-	Kind  string `help:"Only jobs of this kind."`
-	Limit int    `default:"50" help:"How many at most."`
-	JSON  bool   `name:"json" help:"Print JSON."`
+	listing
+	Kind string `help:"Only jobs of this kind."`
 }
 
 // Run lists the jobs.
-func (c *jobsList) Run(ctx context.Context, o output) (err error) {
-	l, err := connect(ctx, c.fileSetting)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, l.close()) }()
-	var listed json.RawMessage
-	query := url.Values{"limit": {fmt.Sprint(c.Limit)}}
-	if c.Kind != "" {
-		query.Set("kind", c.Kind)
-	}
-	if err := l.call(ctx, http.MethodGet, "/jobs?"+query.Encode(), nil, &listed); err != nil {
-		return err
-	}
-	if c.JSON {
-		_, err := fmt.Fprintf(o.out, "%s\n", listed)
-		return err
-	}
+func (c *jobsList) Run(ctx context.Context, o output) error {
 	var jobs struct {
 		Items []struct {
 			ID      string    `json:"id"`
@@ -56,7 +36,8 @@ func (c *jobsList) Run(ctx context.Context, o output) (err error) {
 			} `json:"reason"`
 		} `json:"items"`
 	}
-	if err := json.Unmarshal(listed, &jobs); err != nil {
+	err := c.list(ctx, o, "/jobs", map[string]string{"kind": c.Kind}, &jobs)
+	if err != nil || c.JSON {
 		return err
 	}
 	table := tabwriter.NewWriter(o.out, 0, 0, 2, ' ', 0)

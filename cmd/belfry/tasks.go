@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -62,39 +61,15 @@ func moment(t time.Time) string {
 	return t.UTC().Format(time.DateTime)
 }
 
-// ask calls the API and prints its answer as it is, or reads it into out.
-func ask(ctx context.Context, f fileSetting, o output, asJSON bool, method, path string, in, out any) (err error) {
-	l, err := connect(ctx, f)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, l.close()) }()
-	var answer json.RawMessage
-	if err := l.call(ctx, method, path, in, &answer); err != nil {
-		return err
-	}
-	if asJSON {
-		_, err := fmt.Fprintf(o.out, "%s\n", answer)
-		return err
-	}
-	return json.Unmarshal(answer, out)
-}
-
 type tasksList struct {
-	fileSetting
+	listing
 	Status string `help:"Only those that are pending, processing, done, failed or cancelled."`
-	Limit  int    `default:"50" help:"How many at most."`
-	JSON   bool   `name:"json" help:"Print JSON."`
 }
 
 // Run lists the broadcasts.
 func (c *tasksList) Run(ctx context.Context, o output) error {
-	query := url.Values{"limit": {fmt.Sprint(c.Limit)}}
-	if c.Status != "" {
-		query.Set("status", c.Status)
-	}
 	var listed struct{ Items []taskShown }
-	err := ask(ctx, c.fileSetting, o, c.JSON, http.MethodGet, "/tasks?"+query.Encode(), nil, &listed)
+	err := c.list(ctx, o, "/tasks", map[string]string{"status": c.Status}, &listed)
 	if err != nil || c.JSON {
 		return err
 	}
