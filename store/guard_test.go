@@ -185,24 +185,6 @@ func TestAPlainCopyOfTheLiveFileIsGood(t *testing.T) {
 	})
 }
 
-// Without the guard the same copies are bad: so the test above can fail.
-func TestAPlainCopyOfAnUnguardedFileIsBad(t *testing.T) {
-	db := newDB(t, Options{})
-	db.guard.detach()
-	stop := load(t, db, 4)
-	defer stop()
-	n, m := 3, 1
-	if *long {
-		n, m = 100, 10
-	}
-	bad := copies(t, db, t.TempDir(), copiers()["cp"], n)
-	slow := copies(t, db, t.TempDir(), copiers()["a slow copier"], m)
-	t.Logf("%d of %d copies bad with cp, %d of %d with a slow copier", bad, n, slow, m)
-	if bad+slow == 0 {
-		t.Error("all copies are good: the load proves nothing")
-	}
-}
-
 // commits changes many rows in n commits.
 func commits(t *testing.T, db *DB, n int) {
 	t.Helper()
@@ -223,53 +205,97 @@ func commits(t *testing.T, db *DB, n int) {
 	}
 }
 
+// slowCopy copies the file in two reads, the first one of first bytes as soon as when is reached,
+// with many commits before the second, and returns what is wrong with the copy.
+func slowCopy(t *testing.T, db *DB, when stage, first int64) []Problem {
+	t.Helper()
+	load(t, db, 0)()
+	commits(t, db, 20)
+	var in *os.File
+	var begun []byte
+	begin := func() {
+		var err error
+		if in, err = os.Open(db.Path()); err != nil {
+			t.Fatal(err)
+		}
+		begun = make([]byte, first)
+		if _, err := io.ReadFull(in, begun); err != nil {
+			t.Fatal(err)
+		}
+	}
+	db.reached = func(s stage) {
+		if s == when && in == nil {
+			begin()
+		}
+	}
+	commits(t, db, 1)
+	if in == nil {
+		begin()
+	}
+	commits(t, db, 60)
+	rest, err := io.ReadAll(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := in.Close(); err != nil {
+		t.Fatal(err)
+	}
+	to := filepath.Join(t.TempDir(), "copy.db")
+	if err := os.WriteFile(to, append(begun, rest...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	problems, err := verifier().Verify(t.Context(), to)
+	if err != nil {
+		problems = append(problems, Problem{Problem: err.Error()})
+	}
+	return problems
+}
+
 // A copier may open the file at any point of a commit, and take as long as it likes over any part.
 func TestACopyMayTakeAsLongAsItLikes(t *testing.T) {
 	for _, when := range []stage{"between commits", beforeCommit, afterCommit} {
 		for _, first := range []int64{2 * 4096, 20 * 4096} {
 			t.Run(fmt.Sprint(when, ", ", first, " bytes at first"), func(t *testing.T) {
-				db := guarded(t, Options{})
-				load(t, db, 0)()
-				commits(t, db, 20)
-				var in *os.File
-				var begun []byte
-				begin := func() {
-					var err error
-					if in, err = os.Open(db.Path()); err != nil {
-						t.Fatal(err)
-					}
-					begun = make([]byte, first)
-					if _, err := io.ReadFull(in, begun); err != nil {
-						t.Fatal(err)
-					}
-				}
-				db.reached = func(s stage) {
-					if s == when && in == nil {
-						begin()
-					}
-				}
-				commits(t, db, 1)
-				if in == nil {
-					begin()
-				}
-				commits(t, db, 60)
-				rest, err := io.ReadAll(in)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := in.Close(); err != nil {
-					t.Fatal(err)
-				}
-				to := filepath.Join(t.TempDir(), "copy.db")
-				if err := os.WriteFile(to, append(begun, rest...), 0o600); err != nil {
-					t.Fatal(err)
-				}
-				if problems, err := verifier().Verify(t.Context(), to); err != nil || len(problems) > 0 {
-					t.Error(problems, err)
+				if problems := slowCopy(t, guarded(t, Options{}), when, first); len(problems) > 0 {
+					t.Error(problems)
 				}
 			})
 		}
 	}
+}
+
+// Without the guard the same copies are bad: so the test above can fail. Not each of them: where
+// the new root happens to lie on the page of the old one, the copy is one of the newest state.
+func TestAPlainCopyOfAnUnguardedFileIsBad(t *testing.T) {
+	bad := 0
+	for range 6 {
+		db := newDB(t, Options{})
+		db.guard.detach()
+		if problems := slowCopy(t, db, "between commits", 20*4096); len(problems) > 0 {
+			bad++
+		}
+	}
+	if t.Logf("%d of 6 copies are bad", bad); bad == 0 {
+		t.Error("all copies are good: the commits prove nothing")
+	}
+}
+
+// And so are those that are made under load, sooner or later.
+func TestSomePlainCopyOfAnUnguardedFileUnderLoadIsBad(t *testing.T) {
+	if !*long {
+		t.Skip("run with -long")
+	}
+	db := newDB(t, Options{})
+	db.guard.detach()
+	stop := load(t, db, 4)
+	defer stop()
+	for n := range 1000 {
+		if copies(t, db, t.TempDir(), copiers()["a slow copier"], 1) == 1 {
+			t.Logf("%d copies were good before the first bad one", n)
+			return
+		}
+	}
+	t.Error("all copies are good: the load proves nothing")
 }
 
 func TestACopierThatStaysForEverIsGivenUpAndSaid(t *testing.T) {
