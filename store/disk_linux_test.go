@@ -94,7 +94,7 @@ func TestAFullDiskRefusesWritesAndServesAgainWhenThereIsSpace(t *testing.T) {
 	}
 	again := time.NewTicker(10 * time.Millisecond)
 	defer again.Stop()
-	for limit := time.After(10 * time.Second); err != nil; i++ {
+	for limit := time.After(time.Minute); err != nil; i++ {
 		select {
 		case <-again.C:
 			err = put(i)

@@ -26,7 +26,7 @@ func (h *harness) look() {
 	}
 	before, _ := runs()
 	h.update(func(tx *store.Tx) error { _, err := scheduler.RunNow(tx, alerts.Kind); return err })
-	end := time.After(20 * time.Second)
+	end := time.After(time.Minute)
 	for {
 		if run, waits := runs(); waits && run.After(before) {
 			return

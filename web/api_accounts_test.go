@@ -28,7 +28,7 @@ func (h *harness) checked(n int) autocheck {
 	h.t.Helper()
 	changed, unwatch := h.db.Watch("account_checks")
 	defer unwatch()
-	limit := time.After(20 * time.Second)
+	limit := time.After(time.Minute)
 	for {
 		var now autocheck
 		h.api("GET", "/autocheck", "").decode(h.t, &now)

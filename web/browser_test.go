@@ -100,7 +100,7 @@ func eval[T any](b *browser, expression string) T {
 // until waits until a JavaScript expression is true, also across a change of the page.
 func (b *browser) until(expression string) {
 	b.t.Helper()
-	end := time.Now().Add(10 * time.Second)
+	end := time.Now().Add(time.Minute)
 	var err error
 	for time.Now().Before(end) {
 		_, err = chromedp.Run(b.ctx, chromedp.Poll[bool](expression, chromedp.WithPollingTimeout(10*time.Second)))

@@ -55,7 +55,7 @@ func (h *harness) listen(page string) <-chan string {
 // next waits for an event that contains the words.
 func next(t *testing.T, events <-chan string, words string) string {
 	t.Helper()
-	limit := time.After(10 * time.Second)
+	limit := time.After(time.Minute)
 	for {
 		select {
 		case event, open := <-events:

@@ -169,7 +169,7 @@ func (p *process) stop() {
 		if err != nil {
 			p.m.t.Fatalf("the service failed at its end: %v\n%s", err, p.log)
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		p.m.t.Fatalf("the service does not end\n%s", p.log)
 	}
 }

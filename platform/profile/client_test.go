@@ -35,7 +35,7 @@ func newSite(t *testing.T) (*profiletest.Server, *profile.Client) {
 			t.Error("the client was rude: " + rude)
 		}
 	})
-	return site, newClient(t, profile.Settings{Base: map[string]string{"instagram": site.URL}, Timeout: 300 * time.Millisecond})
+	return site, newClient(t, profile.Settings{Base: map[string]string{"instagram": site.URL}, Timeout: time.Second})
 }
 
 func ask(t *testing.T, client *profile.Client, rule profile.Rule, name string) profile.Result {
@@ -68,7 +68,7 @@ func TestInstagramIsUnderstood(t *testing.T) {
 		profiletest.Empty:      {profile.Refused, "nothing in it"},
 		profiletest.Huge:       {profile.Refused, "more than 1 MB"},
 		profiletest.Fault:      {profile.Refused, "has a fault (status 500)"},
-		profiletest.Slow:       {profile.Refused, "no answer within 300ms"},
+		profiletest.Slow:       {profile.Refused, "no answer within 1s"},
 		profiletest.Hangup:     {profile.Refused, "no answer: "},
 	} {
 		t.Run(string(behaviour), func(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 func TestAllMoodsOfInstagram(t *testing.T) {
 	site := profiletest.NewServer()
 	defer site.Close()
-	client, err := profile.NewClient(profile.Settings{Base: map[string]string{"instagram": site.URL}, Timeout: 200 * time.Millisecond})
+	client, err := profile.NewClient(profile.Settings{Base: map[string]string{"instagram": site.URL}, Timeout: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
