@@ -35,7 +35,7 @@ func (r reader) postMeans(p store.Post) string {
 	switch w := r.words.Approval; {
 	case !isHeld(p) || p.ScheduledTime.After(r.now):
 		return r.words.Status[shownStatus(p)].Means
-	case r.tooLate(p):
+	case posts.TooLate(p, r.now):
 		return w.TooLate
 	default:
 		return w.Late
@@ -49,11 +49,6 @@ func (r reader) heldLate(p store.Post) string {
 		return ""
 	}
 	return r.postMeans(p)
-}
-
-// tooLate reports whether a post would be skipped if it were approved now.
-func (r reader) tooLate(p store.Post) bool {
-	return p.Lateness.Policy == store.LateSkip && r.now.Sub(p.ScheduledTime) > p.Lateness.Grace
 }
 
 // approvalMeans says what follows if a post is approved now.

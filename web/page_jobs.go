@@ -10,6 +10,7 @@ import (
 	"belfry/worker/accounts"
 	"belfry/worker/alerts"
 	"belfry/worker/notices"
+	"belfry/worker/posts"
 	"belfry/worker/tasks"
 )
 
@@ -126,7 +127,7 @@ func (r reader) jobRow(p planned) jobRow {
 func (row *jobRow) hold(r reader, p store.Post) {
 	held := r.postChip(p)
 	row.Held, row.State, row.Reason, row.CanResume = true, &held, r.postMeans(p), false
-	if !r.tooLate(p) {
+	if !posts.TooLate(p, r.now) {
 		row.ApproveLink = postPath(p.ID) + "/approve"
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"belfry/store"
+	"belfry/worker/posts"
 )
 
 // postPage is one post: as readers see it, how it stands, what can be done, what happened.
@@ -135,7 +136,7 @@ func (r reader) postActions(p store.Post, job store.Job) []action {
 	}
 	switch shownStatus(p) {
 	case heldPosts:
-		if r.tooLate(p) { // approving would only skip it
+		if posts.TooLate(p, r.now) { // approving would only skip it
 			now.Class = ""
 			return []action{now, change, cancel}
 		}

@@ -1,7 +1,10 @@
 package posts
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"reflect"
 	"strings"
 	"time"
 
@@ -26,7 +29,8 @@ func (w *Worker) Schedule(tx *store.Tx, d Draft) (store.Post, error) {
 	return post, putJob(tx, post, identity, post.ScheduledTime)
 }
 
-// Change writes a changed post and moves its job.
+// Change writes a changed post and moves its job. If anything has happened to the post since the
+// change was prepared, it refuses: the draft would undo it.
 func (w *Worker) Change(tx *store.Tx, id uint64, d Draft) (store.Post, error) {
 	was, err := tx.Posts.Get(id)
 	if err != nil {
@@ -35,13 +39,37 @@ func (w *Worker) Change(tx *store.Tx, id uint64, d Draft) (store.Post, error) {
 	if err := changeable(was); err != nil {
 		return was, err
 	}
+	if !reflect.DeepEqual(was, d.was) {
+		return was, changed(was)
+	}
 	identity, err := tx.Identities.Get(d.identity.ID)
 	if err != nil {
 		return was, err
 	}
 	post := d.normal()
-	post.ID, post.Key, post.CreatedAt = was.ID, was.Key, was.CreatedAt
 	return schedule(tx, post, identity, post.ScheduledTime)
+}
+
+// Seen names what a person sees of a post. It is another one as soon as the post says something
+// else, or goes elsewhere or at another time.
+func Seen(p store.Post) string {
+	text := fmt.Sprintf("%q %q %v %q %d %q %v %v %v %v", p.Text, p.Format, p.Media, p.Platform, p.IdentityID, p.Target,
+		p.Silent, p.NoLinkPreview, p.ScheduledTime.UnixNano(), p.Lateness)
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:8])
+}
+
+// Unchanged refuses to go on with a post that is not any more what somebody has seen and agreed to.
+func Unchanged(tx *store.Tx, id uint64, seen string) error {
+	post, err := tx.Posts.Get(id)
+	if err == nil && Seen(post) != seen {
+		err = changed(post)
+	}
+	return err
+}
+
+func changed(p store.Post) error {
+	return &store.ConflictError{Problem: fmt.Sprintf("post %d was changed meanwhile", p.ID), Cure: "look at it again"}
 }
 
 // changeable reports why a post can no longer be changed, if so.
@@ -118,11 +146,10 @@ func (w *Worker) PublishNow(tx *store.Tx, id uint64) (store.Post, error) {
 	if post.Status.Final() {
 		return post, &store.ConflictError{Problem: fmt.Sprintf("post %d is %s", id, post.Status), Cure: "retry it if it has not gone out"}
 	}
-	if post, err = w.Approve(tx, id); err != nil {
+	if _, err := scheduler.RunNow(tx, post.JobName()); err != nil {
 		return post, err
 	}
-	_, err = scheduler.RunNow(tx, post.JobName())
-	return post, err
+	return w.Approve(tx, id)
 }
 
 // Approve lets a post go out at its time that was held; one whose time has passed goes out at once, if

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -129,18 +130,21 @@ func TestAPostThatMustNotBeLateIsSkippedAndSaysSo(t *testing.T) {
 	})
 }
 
+type action = func(*Worker, *store.Tx, uint64) (store.Post, error)
+
+func do(b *bench, a action, id uint64) error {
+	return b.DB.Update(func(tx *store.Tx) error {
+		_, err := a(b.worker, tx, id)
+		return err
+	})
+}
+
+func conflict(err error) bool {
+	_, ok := errors.AsType[*store.ConflictError](err)
+	return ok
+}
+
 func TestActions(t *testing.T) {
-	type action = func(*Worker, *store.Tx, uint64) (store.Post, error)
-	do := func(b *bench, a action, id uint64) error {
-		return b.DB.Update(func(tx *store.Tx) error {
-			_, err := a(b.worker, tx, id)
-			return err
-		})
-	}
-	conflict := func(err error) bool {
-		_, ok := errors.AsType[*store.ConflictError](err)
-		return ok
-	}
 	t.Run("a cancelled post stays, and can be retried", func(t *testing.T) {
 		inBubble(t, func(b *bench) {
 			id := b.schedule(time.Minute, Request{}).ID
@@ -210,6 +214,109 @@ func TestActions(t *testing.T) {
 			if p := b.post(id); p.Status != store.PostPublished || b.net.messages[0].Text != "changed" {
 				t.Errorf("post %+v", p)
 			}
+		})
+	})
+}
+
+// A change is checked for seconds: the network is asked. What happens to the post meanwhile stays.
+func TestAChangeUndoesNothing(t *testing.T) {
+	text, silent := "better", true
+	for name, meanwhile := range map[string]func(*bench, uint64) error{
+		"cancelled": func(b *bench, id uint64) error { return do(b, (*Worker).Cancel, id) },
+		"approved":  func(b *bench, id uint64) error { return do(b, (*Worker).Approve, id) },
+		"changed": func(b *bench, id uint64) error {
+			draft, err := b.worker.PrepareChange(b.T.Context(), id, Patch{Silent: &silent})
+			if err != nil {
+				return err
+			}
+			return do(b, func(w *Worker, tx *store.Tx, id uint64) (store.Post, error) { return w.Change(tx, id, draft) }, id)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(b *bench) {
+				id := b.schedule(time.Hour, Request{Hold: true}).ID
+				draft, err := b.worker.PrepareChange(b.T.Context(), id, Patch{Text: &text})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := meanwhile(b, id); err != nil {
+					t.Fatal(err)
+				}
+				was := b.post(id)
+				err = do(b, func(w *Worker, tx *store.Tx, id uint64) (store.Post, error) { return w.Change(tx, id, draft) }, id)
+				if !conflict(err) {
+					t.Errorf("the change: %v", err)
+				}
+				if p := b.post(id); !reflect.DeepEqual(p, was) {
+					t.Errorf("the post was %+v\n and is %+v", was, p)
+				}
+			})
+		})
+	}
+}
+
+func TestWhatSomebodyHasSeenIsNamed(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		id := b.schedule(time.Hour, Request{Text: "first", Hold: true}).ID
+		seen := Seen(b.post(id))
+		text := "second"
+		if _, err := b.worker.PrepareChange(b.T.Context(), id, Patch{Text: &text, Seen: seen}); err != nil {
+			t.Error(err)
+		}
+		unchanged := func() error {
+			return b.DB.View(func(tx *store.Tx) error { return Unchanged(tx, id, seen) })
+		}
+		if err := do(b, (*Worker).Approve, id); err != nil || unchanged() != nil {
+			t.Errorf("approving it does not change what it says: %v, %v", err, unchanged())
+		}
+		for name, change := range map[string]func(*store.Post){
+			"text":   func(p *store.Post) { p.Text = "other" },
+			"target": func(p *store.Post) { p.Target = "@elsewhere" },
+			"time":   func(p *store.Post) { p.ScheduledTime = p.ScheduledTime.Add(time.Second) },
+			"media":  func(p *store.Post) { p.Media = []store.Media{{Kind: "photo", File: "a.jpg"}} },
+		} {
+			was := b.post(id)
+			other := was
+			change(&other)
+			b.Update(func(tx *store.Tx) error { return tx.Posts.Put(&other) })
+			if err := unchanged(); !conflict(err) {
+				t.Errorf("%s: %v", name, err)
+			}
+			if _, err := b.worker.PrepareChange(b.T.Context(), id, Patch{Text: &text, Seen: seen}); !conflict(err) {
+				t.Errorf("%s, a change: %v", name, err)
+			}
+			b.Update(func(tx *store.Tx) error { return tx.Posts.Put(&was) })
+		}
+	})
+}
+
+// Its job is started by hand, finds it held, and before that run has ended it is approved.
+func TestAPostThatIsApprovedWhileItsRunEndsIsNotPaused(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		post := b.schedule(time.Hour, Request{Hold: true})
+		b.Stop()
+		var job store.Job
+		b.Update(func(tx *store.Tx) (err error) {
+			if job, err = scheduler.RunNow(tx, post.JobName()); err != nil {
+				return err
+			}
+			job.State = store.JobRunning
+			return nil
+		})
+		out, err := b.worker.Run(b.T.Context(), job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := do(b, (*Worker).Approve, post.ID); err != nil {
+			t.Fatal(err)
+		}
+		b.Update(out.Write)
+		b.Update(func(tx *store.Tx) error {
+			j, err := tx.Jobs.Get(job.ID)
+			if err == nil && (j.Paused || j.State == store.JobPaused) {
+				t.Errorf("it is approved, and its job is %+v", j)
+			}
+			return err
 		})
 	})
 }

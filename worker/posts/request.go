@@ -42,11 +42,14 @@ type Patch struct {
 	Silent        *bool
 	NoLinkPreview *bool
 	AllowPast     bool
+	// Seen is what [Seen] says of the post that the change was made to; empty if nobody looked.
+	Seen string
 }
 
 // Draft is a post that has been checked and can be scheduled.
 type Draft struct {
 	post     store.Post
+	was      store.Post // before the change
 	identity store.Identity
 }
 
@@ -105,6 +108,10 @@ func (w *Worker) PrepareChange(ctx context.Context, id uint64, p Patch) (Draft, 
 		if err := changeable(d.post); err != nil {
 			return err
 		}
+		if p.Seen != "" && p.Seen != Seen(d.post) {
+			return changed(d.post)
+		}
+		d.was = d.post
 		if err := p.apply(&d.post); err != nil {
 			return err
 		}

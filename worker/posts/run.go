@@ -80,8 +80,8 @@ func (w *Worker) begin(job store.Job) (a attempt, err error) {
 			a.ended = &scheduler.Outcome{Again: later(post.ScheduledTime, tx.Now()), Reason: store.Reason{Code: store.ReasonPaused}, Write: pause(job)}
 			return nil
 		}
-		if late := tx.Now().Sub(post.ScheduledTime); tooLate(post, job, late) {
-			a.ended = skipped(job, late)
+		if TooLate(post, tx.Now()) && post.Attempts == 0 && !job.Requested {
+			a.ended = skipped(job, tx.Now().Sub(post.ScheduledTime))
 			return nil
 		}
 		identity, err := tx.Identities.Get(post.IdentityID)
@@ -110,9 +110,17 @@ func (w *Worker) begin(job store.Job) (a attempt, err error) {
 	return a, nil
 }
 
-// pause keeps the job of a run from being started again until somebody lets it.
+// pause keeps the job of a run from being started again until its post is approved, unless it has been
+// meanwhile.
 func pause(job store.Job) func(*store.Tx) error {
 	return func(tx *store.Tx) error {
+		post, err := tx.Posts.Get(job.Subject)
+		if errors.Is(err, store.ErrNotFound) || (err == nil && !post.Held) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
 		own, err := tx.Jobs.Get(job.ID)
 		if err != nil {
 			return err
@@ -129,9 +137,10 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-func tooLate(post store.Post, job store.Job, late time.Duration) bool {
-	return post.Lateness.Policy == store.LateSkip && late > post.Lateness.Grace &&
-		post.Attempts == 0 && !job.Requested
+// TooLate reports whether a post is skipped that was not begun before now, unless it is asked for by
+// hand.
+func TooLate(p store.Post, now time.Time) bool {
+	return p.Lateness.Policy == store.LateSkip && now.Sub(p.ScheduledTime) > p.Lateness.Grace
 }
 
 func skipped(job store.Job, late time.Duration) *scheduler.Outcome {
