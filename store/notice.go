@@ -100,9 +100,17 @@ func (t Notices) Add(n *Notice) error {
 	})
 }
 
-// Next returns the oldest notice of a lane to a chat that waits to be sent, or [ErrNotFound].
+// Next returns the oldest notice of a lane to a chat that waits to be sent, or [ErrNotFound]. What is
+// damaged is passed over, and what a damaged index names by mistake: the others must be sent.
 func (t Notices) Next(lane, chat string) (Notice, error) {
-	return t.first("open", key(nil).str(lane).str(chat))
+	prefix := key(nil).str(lane).str(chat)
+	for n, err := range t.scan("open", prefix, prefix.next()) {
+		if IsCorrupt(err) || err == nil && (!n.Open() || n.Lane() != lane || n.Chat != chat) {
+			continue
+		}
+		return n, err
+	}
+	return Notice{}, fmt.Errorf("a notice to %s that waits: %w", chat, ErrNotFound)
 }
 
 // Waiting returns how many notices wait to be sent, and counts no further than limit.

@@ -30,13 +30,18 @@ func (w *Worker) Run(ctx context.Context, job store.Job) (scheduler.Outcome, err
 		if own, err = tx.Notices.Get(job.Subject); err != nil || !own.Open() {
 			return err
 		}
-		n, err = tx.Notices.Next(own.Lane(), own.Chat)
+		if n, err = tx.Notices.Next(own.Lane(), own.Chat); errors.Is(err, store.ErrNotFound) {
+			n, err = own, nil // the index is damaged, the notice is not
+		}
 		return err
 	})
-	if errors.Is(err, store.ErrNotFound) || err == nil && !own.Open() {
+	switch {
+	case errors.Is(err, store.ErrNotFound) || err == nil && !own.Open():
 		return scheduler.Outcome{}, nil
-	}
-	if err != nil {
+	case store.IsCorrupt(err): // it cannot be read, nor marked as given up; those behind it go on
+		w.cfg.Log.Error().Uint64("notice", job.Subject).Err(err).Msg("a damaged notice is not sent; run belfry check")
+		return scheduler.Outcome{Failed: true, Reason: store.Reason{Code: store.ReasonError, Detail: err.Error()}}, nil
+	case err != nil:
 		return scheduler.Outcome{}, fmt.Errorf("read notice %d: %w", job.Subject, err)
 	}
 	err = w.send(ctx, n)
@@ -157,11 +162,11 @@ func sendPause(attempts int) time.Duration {
 	return min(sendBackoff<<min(attempts, 10), maxSendBackoff)
 }
 
-// mark writes what became of a notice.
+// mark writes what became of a notice, if there still is one that can be read.
 func mark(id uint64, fn func(n *store.Notice, now time.Time)) func(*store.Tx) error {
 	return func(tx *store.Tx) error {
 		n, err := tx.Notices.Get(id)
-		if errors.Is(err, store.ErrNotFound) {
+		if errors.Is(err, store.ErrNotFound) || store.IsCorrupt(err) {
 			return nil
 		}
 		if err != nil {
