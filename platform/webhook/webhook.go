@@ -88,7 +88,7 @@ func judge(r *http.Response) error {
 		e := failed(platform.Wait, said)
 		e.Wait = defaultWait
 		if seconds, err := strconv.Atoi(r.Header.Get("Retry-After")); err == nil && seconds > 0 {
-			e.Wait = min(time.Duration(seconds)*time.Second, maxWait)
+			e.Wait = time.Duration(min(seconds, int(maxWait/time.Second))) * time.Second
 		}
 		return e
 	case code >= 300 && code < 400:

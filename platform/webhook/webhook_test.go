@@ -47,6 +47,8 @@ func TestAnswersAreSorted(t *testing.T) {
 		"/fine":    {status: 200},
 		"/slower":  {status: 429, header: "7", want: platform.Wait, wait: 7 * time.Second},
 		"/never":   {status: 429, header: "999999", want: platform.Wait, wait: time.Hour},
+		"/ever":    {status: 429, header: "9999999999", want: platform.Wait, wait: time.Hour}, // in nanoseconds more than fit
+		"/before":  {status: 429, header: "-7", want: platform.Wait, wait: time.Minute},
 		"/soon":    {status: 503, header: "Wed, 21 Oct 2026 07:28:00 GMT", want: platform.Wait, wait: time.Minute},
 		"/broken":  {status: 500, want: platform.Transient},
 		"/down":    {status: 503, want: platform.Transient},
