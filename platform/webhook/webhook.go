@@ -25,6 +25,7 @@ type Hook struct {
 
 const (
 	timeout     = 15 * time.Second
+	restTimeout = time.Second // for what an answer has behind its status
 	defaultWait = time.Minute // where an answer asks to wait and does not say how long
 	maxWait     = time.Hour
 )
@@ -71,10 +72,9 @@ func (h *Hook) call(ctx context.Context, method string, body io.Reader, header h
 		return failed(platform.Unknown, fmt.Errorf("no answer: %w", plain(err)))
 	}
 	defer response.Body.Close()
-	// The connection can be used again if the answer was read.
-	if _, err := io.Copy(io.Discard, io.LimitReader(response.Body, 64<<10)); err != nil {
-		return failed(platform.Unknown, fmt.Errorf("the answer broke off: %w", err))
-	}
+	defer time.AfterFunc(restTimeout, cancel).Stop()
+	// The status says it all. If the rest is short and whole, the connection can be used again.
+	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, 64<<10))
 	return judge(response)
 }
 

@@ -2,9 +2,11 @@ package webhook
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -89,6 +91,41 @@ func TestAnswersAreSorted(t *testing.T) {
 	}
 	if err := hook.Call(t.Context()); platform.AsError(err).Kind != platform.Unknown || strings.Contains(err.Error(), "secret-word") {
 		t.Errorf("nobody there: %v", err)
+	}
+}
+
+func TestTheStatusDecidesWhateverFollowsIt(t *testing.T) {
+	rest := map[string]func(w http.ResponseWriter, r *http.Request){
+		"/silent": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+		"/endless": func(w http.ResponseWriter, _ *http.Request) {
+			for err := error(nil); err == nil; {
+				_, err = w.Write(make([]byte, 4<<10))
+			}
+		},
+		"/broken": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+	}
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		path, status, _ := strings.Cut(r.URL.Path, ":")
+		code, _ := strconv.Atoi(status)
+		w.WriteHeader(code)
+		w.(http.Flusher).Flush()
+		rest[path](w, r)
+	}))
+	t.Cleanup(srv.Close)
+	for path := range rest {
+		for code, want := range map[int]platform.Kind{200: "", 500: platform.Transient, 404: platform.Refused} {
+			t.Run(fmt.Sprint(path, code), func(t *testing.T) {
+				t.Parallel()
+				hook, err := New(fmt.Sprintf("%s%s:%d", srv.URL, path, code))
+				if err != nil {
+					t.Fatal(err)
+				}
+				err = hook.Call(t.Context())
+				if e, _ := errors.AsType[*platform.Error](err); (err == nil) != (want == "") || e != nil && e.Kind != want {
+					t.Error(err)
+				}
+			})
+		}
 	}
 }
 
