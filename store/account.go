@@ -172,7 +172,8 @@ func (t Accounts) NextWatched(site string, after, last uint64) (Account, error) 
 	return Account{}, fmt.Errorf("an account of %s to look at: %w", site, ErrNotFound)
 }
 
-// AccountResult is what checks of an account came to, as long as they came to the same.
+// AccountResult is what checks of an account came to, as long as they came to the same, and for a month
+// at most.
 type AccountResult struct {
 	ID        uint64         `json:"id"`
 	AccountID uint64         `json:"account_id"`
@@ -190,10 +191,12 @@ type AccountResult struct {
 // AccountResults is the history of the accounts.
 type AccountResults struct{ Table[AccountResult] }
 
-// The history keeps this much, and is trimmed as that of the jobs is.
+// The history keeps this much, and is trimmed as that of the jobs is. A result spans no longer than
+// this: one that went on for ever would keep those after it from being forgotten by their age.
 const (
-	maxResults   = 200_000
-	maxResultAge = 365 * 24 * time.Hour
+	maxResults    = 200_000
+	maxResultAge  = 365 * 24 * time.Hour
+	maxResultSpan = 30 * 24 * time.Hour
 )
 
 func accountResultTable() def[AccountResult] {
@@ -215,7 +218,7 @@ func (t AccountResults) Add(a *Account, r AccountResult) error {
 		if err != nil && !errors.Is(err, ErrNotFound) && !IsCorrupt(err) {
 			return err
 		}
-		if err == nil && last.Outcome == r.Outcome && last.State == r.State && last.Status == r.Status && last.Detail == r.Detail {
+		if err == nil && r.From.Sub(last.From) < maxResultSpan && last.Outcome == r.Outcome && last.State == r.State && last.Status == r.Status && last.Detail == r.Detail {
 			last.To, last.CheckID = r.To, r.CheckID
 			last.Times++
 			return t.Put(&last)

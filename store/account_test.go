@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 )
 
 func TestAnAccountIsOnceOnItsSiteHoweverItIsWritten(t *testing.T) {
@@ -101,14 +102,29 @@ func TestResultsThatSayTheSameAreOneRow(t *testing.T) {
 	mustVerify(t, db)
 }
 
-func TestACheckThatDoesNotAddUpIsRefused(t *testing.T) {
-	db := newDB(t, Options{})
-	err := db.Update(func(tx *Tx) error {
-		return tx.AccountChecks.Begin(&AccountCheck{Status: AccountCheckRunning, Total: 2, Checked: 2, Found: 1})
-	})
-	if err == nil {
-		t.Error("it was written")
+// An account of which nothing is new for years must not keep what is past from being forgotten.
+func TestAResultIsNotExtendedForEver(t *testing.T) {
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	db := newDB(t, Options{Now: func() time.Time { return now }})
+	still, busy := Account{Site: "instagram", Username: "still", State: AccountPending}, Account{Site: "instagram", Username: "busy", State: AccountPending}
+	mustUpdate(t, db, func(tx *Tx) error { return errors.Join(tx.Accounts.Put(&still), tx.Accounts.Put(&busy)) })
+	for n := range 200 {
+		mustUpdate(t, db, func(tx *Tx) error {
+			err := errors.Join(
+				tx.AccountResults.Add(&still, AccountResult{Outcome: OutcomeNotFound, State: still.State}),
+				tx.AccountResults.Add(&busy, AccountResult{Outcome: OutcomeError, State: busy.State, Detail: fmt.Sprint("trouble ", n)}))
+			return errors.Join(err, tx.Accounts.Put(&still), tx.Accounts.Put(&busy))
+		})
+		now = now.AddDate(0, 0, 4)
 	}
+	mustUpdate(t, db, func(tx *Tx) error {
+		for r, err := range tx.AccountResults.All() {
+			if age := now.Sub(r.To); err != nil || age > maxResultAge+2*maxResultSpan {
+				t.Errorf("after %v there is still %+v, %v", age, r, err)
+			}
+		}
+		return nil
+	})
 }
 
 func TestReasonsAreSaidInBothLanguages(t *testing.T) {
