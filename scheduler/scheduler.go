@@ -119,6 +119,7 @@ type Scheduler struct {
 	idle      bool                 // nothing is due before the next tick
 	inVain    int                  // claims in a row that found nothing, although something seemed due
 	started   time.Time
+	begun     chan struct{} // closed when started is set
 	stopping  bool
 	paused    string    // why nothing is started
 	problem   error     // why the store cannot be used at the moment
@@ -155,6 +156,7 @@ func New(db *store.DB, cfg Config) *Scheduler {
 		active:    make(map[string]*run),
 		abandoned: make(map[string]bool),
 		passed:    make(map[uint64]time.Time),
+		begun:     make(chan struct{}),
 		update:    db.Update,
 		wake:      func() {},
 	}
@@ -203,6 +205,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	s.wake = loop.(*quartz.StdScheduler).Reset
 	s.started = s.cfg.Now()
 	s.mu.Unlock()
+	close(s.begun)
 
 	loop.Start(ctx)
 	for open := true; open; {
@@ -221,6 +224,9 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	s.drain()
 	return nil
 }
+
+// Begun returns a channel that is closed as soon as [Scheduler.Run] starts jobs.
+func (s *Scheduler) Begun() <-chan struct{} { return s.begun }
 
 // drain waits for the runs under way. What has not ended in time is told to, and what does not
 // obey is left: its claim is void at the next start.

@@ -90,6 +90,10 @@ func (s *settings) serve(ctx context.Context, log zerolog.Logger, ready func(*se
 		begin(&connected, networks, "telegram", svc.telegram.Run)
 		begin(&connected, networks, "logins", svc.followIdentities)
 		begin(&serving, ctx, "schedule", svc.scheduler.Run)
+		select { // before that nobody is told that the service is there: its health would be bad
+		case <-svc.scheduler.Begun():
+		case <-ctx.Done():
+		}
 	}
 	begin(&serving, ctx, "service manager", svc.tellManager)
 	svc.examineFile(&serving)
