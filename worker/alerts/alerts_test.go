@@ -155,6 +155,21 @@ func TestWhatComesAndGoesIsNotToldEachTime(t *testing.T) {
 	})
 }
 
+func TestAnAlertEndsAlthoughTheClockWasSetBack(t *testing.T) {
+	byHand(t, func(b *bench) {
+		b.disk = Disk{Free: 1, Need: 2}
+		b.look()
+		b.told("admin")
+		b.disk.Free = 2
+		b.look()
+		b.ahead = -24 * time.Hour
+		for range 5 {
+			b.look()
+		}
+		b.wantTold("there is room", "✅ There is room on the disk again")
+	})
+}
+
 func TestWhatIsDueAndNotStartedIsTold(t *testing.T) {
 	inBubble(t, Config{}, func(b *bench) {
 		b.chore.set(false, 12*time.Minute)

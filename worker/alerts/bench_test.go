@@ -3,9 +3,11 @@ package alerts
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -71,6 +73,9 @@ type bench struct {
 	disk   Disk
 	beats  int
 	deaf   bool // nobody hears the heart
+
+	path  string        // of the file, by hand
+	ahead time.Duration // how far the store's clock is, by hand
 }
 
 func inBubble(t *testing.T, cfg Config, test func(b *bench)) {
@@ -89,6 +94,47 @@ func inBubble(t *testing.T, cfg Config, test func(b *bench)) {
 		b.Pass(time.Second)
 		test(b)
 	})
+}
+
+// byHand calls test in a bubble with a worker whose looks the test takes itself, on a store whose clock
+// the test sets.
+func byHand(t *testing.T, test func(b *bench)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		b := &bench{path: filepath.Join(t.TempDir(), "belfry.db"), cfg: Config{Log: zerolog.Nop()}}
+		b.Bench = &schedulertest.Bench{T: t, Stop: func() {}}
+		b.open()
+		test(b)
+		problems, err := b.DB.Verify()
+		if err != nil || len(problems) > 0 {
+			t.Errorf("verify: %v, %v", problems, err)
+		}
+		b.close()
+	})
+}
+
+// open opens the file as a new process would.
+func (b *bench) open() {
+	b.T.Helper()
+	db, err := store.Open(b.path, store.Options{Now: func() time.Time { return time.Now().Add(b.ahead) }})
+	if err != nil {
+		b.T.Fatal(err)
+	}
+	b.DB, b.worker = db, New(db, teller{}, b.cfg)
+}
+
+func (b *bench) close() {
+	b.T.Helper()
+	if err := b.DB.Close(); err != nil {
+		b.T.Fatal(err)
+	}
+}
+
+// look lets a minute pass and takes a look.
+func (b *bench) look() {
+	b.T.Helper()
+	b.Pass(time.Minute)
+	b.Update(func(tx *store.Tx) error { return b.worker.look(tx, b.disk, 0) })
 }
 
 // start starts a worker on the store, as a new process would.

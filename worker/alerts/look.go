@@ -124,7 +124,7 @@ func (w *Worker) settle(tx *store.Tx, n *news, a store.Alert, still bool) error 
 	switch {
 	case still:
 		return nil
-	case a.GoneAt.IsZero():
+	case a.GoneAt.IsZero() || a.GoneAt.After(now): // or the clock was set back
 		a.GoneAt = now
 	case now.Sub(a.GoneAt) < w.cfg.Calm:
 		return nil
