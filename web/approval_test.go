@@ -249,3 +249,51 @@ func TestWordsOfApprovalInRussian(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// What is approved, and what is changed, is what was shown.
+func TestNobodyAgreesToWhatWasNotShown(t *testing.T) {
+	h := start(t)
+	h.signIn()
+	h.holdPost("Harmless", 3*time.Hour, store.Lateness{})
+	seen := func(path string) string {
+		t.Helper()
+		_, rest, found := strings.Cut(h.get(path).body, `name="seen" value="`)
+		value, _, _ := strings.Cut(rest, `"`)
+		if !found || value == "" {
+			t.Fatalf("%s does not say what it shows", path)
+		}
+		return value
+	}
+	asked, opened := seen("/posts/1/approve"), seen("/posts/1/change")
+	if a := h.api("PATCH", "/scheduled-posts/1", `{"text":"Something else"}`); a.status != http.StatusOK {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	for _, step := range []string{"approve", "publish-now"} {
+		a := h.submit("/posts/1/"+step, "seen", asked)
+		if a.status != http.StatusConflict || !strings.Contains(a.body, "Post 1 was changed meanwhile: look at it again.") || !strings.Contains(a.body, "Something else") {
+			t.Errorf("%s: %d %s", step, a.status, a.body)
+		}
+	}
+	form := []string{"identity_id", "1", "text", "Mine", "format", "plain", "when", "at", "time", h.now().UTC().Add(3 * time.Hour).Format(inputTime), "seen"}
+	a := h.submit("/posts/1/change", append(form, opened)...)
+	if a.status != http.StatusUnprocessableEntity || !strings.Contains(a.body, "it was changed after this form was opened") || !strings.Contains(a.body, ">Mine<") {
+		t.Errorf("change: %d %s", a.status, a.body)
+	}
+	var p post
+	if h.api("GET", "/scheduled-posts/1", "").decode(t, &p); p.Text != "Something else" || !p.Held || p.Status != "scheduled" {
+		t.Errorf("%+v", p)
+	}
+	now := seen("/posts/1/approve")
+	if !strings.Contains(a.body, `name="seen" value="`+now+`"`) {
+		t.Error("the form does not go on from what there is now")
+	}
+	if a := h.submit("/posts/1/change", append(form, now)...); a.status != http.StatusSeeOther {
+		t.Errorf("change again: %d %s", a.status, a.body)
+	}
+	if a := h.submit("/posts/1/approve", "seen", seen("/posts/1/approve")); a.header.Get("Location") != "/posts/1?done=approved" {
+		t.Errorf("approve: %d %s", a.status, a.body)
+	}
+	if h.api("GET", "/scheduled-posts/1", "").decode(t, &p); p.Text != "Mine" || p.Held {
+		t.Errorf("%+v", p)
+	}
+}

@@ -113,7 +113,9 @@ func (s *Server) saveChange(c echo.Context) error {
 	request, err := f.request(r, logins)
 	var draft posts.Draft
 	if err == nil {
-		draft, err = s.posts.PrepareChange(c.Request().Context(), post.ID, patchOf(r, request, post, f.get("time")))
+		patch := patchOf(r, request, post, f.get("time"))
+		patch.Seen = f.get("seen")
+		draft, err = s.posts.PrepareChange(c.Request().Context(), post.ID, patch)
 	}
 	if err == nil {
 		err = s.db.Update(func(tx *store.Tx) error {
@@ -126,6 +128,10 @@ func (s *Server) saveChange(c echo.Context) error {
 	}
 	if !f.refusePost(r, err) {
 		return err
+	}
+	if now := posts.Seen(post); f.get("seen") != "" && f.get("seen") != now {
+		f.wrong[""] = r.words.Compose.Changed
+		f.values.Set("seen", now) // it was said: saved again, this change replaces the other one
 	}
 	return s.showForm(c, http.StatusUnprocessableEntity, r, f, &post)
 }

@@ -17,6 +17,7 @@ type confirmPage struct {
 	frame
 	Question, Consequence, Wrong string
 	Message                      *message
+	Seen                         string // names what is shown of a post
 	Action, Button, Class, Back  string
 }
 
@@ -69,7 +70,7 @@ func (s *Server) askAbout(c echo.Context, step postStep, status int, wrong strin
 	}
 	p.frame = s.frame(r, "posts", p.Question)
 	m := r.message(post)
-	p.Message = &m
+	p.Message, p.Seen = &m, posts.Seen(post)
 	return s.render(c, status, "confirm", p)
 }
 
@@ -80,7 +81,13 @@ func (s *Server) take(step postStep) echo.HandlerFunc {
 		if err != nil {
 			return err
 		}
+		seen := c.FormValue("seen")
 		err = s.db.Update(func(tx *store.Tx) error {
+			if seen != "" && step.name != "cancel" {
+				if err := posts.Unchanged(tx, post.ID, seen); err != nil {
+					return err
+				}
+			}
 			_, err := step.act(s.posts, tx, post.ID)
 			return err
 		})

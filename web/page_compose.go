@@ -8,6 +8,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"belfry/store"
+	"belfry/worker/posts"
 )
 
 const (
@@ -24,6 +25,7 @@ type composePage struct {
 	frame
 	ID, Heading, Action, Back, Button string // ID is empty for a new post
 	Wrong, FormKey                    string
+	Seen                              string // names what the form has begun with, where a post is changed
 	NoLogin, Now                      bool
 	Login, Target, Text, Format       input
 	Time, Lateness, Silent, NoPreview input
@@ -63,6 +65,7 @@ func (s *Server) changeForm(c echo.Context) error {
 	r, f := s.readerOf(c), newForm(nil)
 	fillForm(f, post)
 	f.values.Set("time", post.ScheduledTime.In(r.zone).Format(inputTime))
+	f.values.Set("seen", posts.Seen(post))
 	return s.showForm(c, http.StatusOK, r, f, &post)
 }
 
@@ -94,7 +97,7 @@ func (s *Server) showForm(c echo.Context, status int, r reader, f form, post *st
 		hold := f.checkbox("hold", r.words.Approval.Hold)
 		p.Hold = &hold
 	} else {
-		p.Stays = isHeld(*post)
+		p.Stays, p.Seen = isHeld(*post), f.get("seen")
 		p.ID, p.Heading, p.Button, p.Page = id(post.ID), w.Change, w.Save, "posts"
 		p.Action, p.Back = postPath(post.ID)+"/change", postPath(post.ID)
 		p.Title = w.Change

@@ -100,6 +100,8 @@ func postTranslations() []translation {
 		{"post %s is published already", "", "пост %s уже опубликован"},
 		{"make a new post", "", "сделайте новый пост"},
 		{"post %s is being published", "", "пост %s как раз публикуется"},
+		{"post %s was changed meanwhile", "", "пост %s тем временем изменили"},
+		{"look at it again", "", "посмотрите на него ещё раз"},
 		{"wait, or cancel it first", "", "подождите или сначала отмените его"},
 		{"nobody knows whether post %s is out", "", "неизвестно, вышел ли пост %s"},
 		{"look in the chat, then retry it as it is or make a new post", "", "посмотрите в чате, потом попробуйте снова или сделайте новый пост"},

@@ -112,6 +112,7 @@ type composeWords struct {
 	LateSkip                                                                    func(time.Duration) string
 	Options, Silent, NoLinkPreview, Schedule, Save                              string
 	Preview, PreviewEmpty, NoLogin, Fix, BadTime, BadTimeCure, GapTime, GapCure string
+	Changed                                                                     string
 	Count                                                                       func(n, limit int) string
 	Over                                                                        func(n int) string
 	SignedOut                                                                   string

@@ -78,6 +78,7 @@ func englishWords() *words {
 			Options:  "Options", Silent: "Deliver without a sound", NoLinkPreview: "Show no preview of links",
 			Schedule: "Schedule post", Save: "Save changes", Preview: "Preview", PreviewEmpty: "What you write appears here as readers will see it.",
 			NoLogin: "Belfry needs a login to post with.", Fix: "The post was not saved. See below what to change.",
+			Changed: "The post was not saved: it was changed after this form was opened. What you see here is yours. Save it to replace the other change, or go back and look at the post.",
 			BadTime: "is not complete", BadTimeCure: "choose day and time", GapTime: "does not exist: the clock jumps over it",
 			GapCure: "choose an hour later",
 			Count:   func(n, limit int) string { return fmt.Sprintf("%s of %s characters", group(n, ","), group(limit, ",")) },
