@@ -2,7 +2,6 @@ package alerts
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -141,35 +140,6 @@ func TestAJobThatFailsAgainAndAgainIsTold(t *testing.T) {
 	})
 }
 
-func TestWhatComesAndGoesIsNotToldEachTime(t *testing.T) {
-	inBubble(t, Config{}, func(b *bench) {
-		for range 20 {
-			b.disk.Free = 1 << 20
-			b.Pass(time.Minute)
-			b.disk.Free = 10 << 30
-			b.Pass(2 * time.Minute)
-		}
-		b.wantTold("the disk", "⚠️ The disk is nearly full: 1 MiB are free, and 1024 are needed")
-		b.Pass(5 * time.Minute)
-		b.wantTold("there is room", "✅ There is room on the disk again")
-	})
-}
-
-func TestAnAlertEndsAlthoughTheClockWasSetBack(t *testing.T) {
-	byHand(t, func(b *bench) {
-		b.disk = Disk{Free: 1, Need: 2}
-		b.look()
-		b.told("admin")
-		b.disk.Free = 2
-		b.look()
-		b.ahead = -24 * time.Hour
-		for range 5 {
-			b.look()
-		}
-		b.wantTold("there is room", "✅ There is room on the disk again")
-	})
-}
-
 func TestWhatIsDueAndNotStartedIsTold(t *testing.T) {
 	inBubble(t, Config{}, func(b *bench) {
 		b.chore.set(false, 12*time.Minute)
@@ -201,22 +171,6 @@ func TestALoginThatHasEndedIsTold(t *testing.T) {
 		b.wantTold("restricted", "⚠️ Вход main не действует")
 		set(store.IdentityReady, store.Reason{})
 		b.wantTold("lifted", "✅ Вход main снова действует")
-	})
-}
-
-func TestAQueueThatGrowsIsTold(t *testing.T) {
-	inBubble(t, Config{Backlog: 10}, func(b *bench) {
-		b.chore.set(false, 50*time.Minute)
-		for i := range 8 {
-			for j := range 5 {
-				b.job(store.Job{Name: fmt.Sprintf("chore_%d_%d", i, j), Lane: "chores", Trigger: store.Trigger{At: time.Now()}})
-			}
-			b.Pass(time.Minute)
-		}
-		told := b.told("admin")
-		if len(told) != 2 || !strings.Contains(strings.Join(told, "\n"), "More becomes due than is done") {
-			t.Errorf("told %q", told)
-		}
 	})
 }
 

@@ -71,6 +71,7 @@ type bench struct {
 	worker *Worker
 	chore  *chore
 	disk   Disk
+	blind  error // the disk cannot be measured
 	beats  int
 	deaf   bool // nobody hears the heart
 
@@ -82,7 +83,7 @@ func inBubble(t *testing.T, cfg Config, test func(b *bench)) {
 	t.Helper()
 	schedulertest.InBubble(t, func(base *schedulertest.Bench) {
 		b := &bench{Bench: base, cfg: cfg, chore: &chore{}, disk: Disk{Free: 10 << 30, Need: 1 << 30}}
-		b.cfg.Disk = func() (Disk, error) { return b.disk, nil }
+		b.cfg.Disk = func() (Disk, error) { return b.disk, b.blind }
 		b.cfg.Heartbeat = func(context.Context) error {
 			if b.beats++; b.deaf {
 				return errors.New("nobody answers")
@@ -134,7 +135,7 @@ func (b *bench) close() {
 func (b *bench) look() {
 	b.T.Helper()
 	b.Pass(time.Minute)
-	b.Update(func(tx *store.Tx) error { return b.worker.look(tx, b.disk, 0) })
+	b.Update(func(tx *store.Tx) error { return b.worker.look(tx, sight{disk: &b.disk}) })
 }
 
 // start starts a worker on the store, as a new process would.

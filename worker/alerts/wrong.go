@@ -2,6 +2,7 @@ package alerts
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"belfry/scheduler"
@@ -17,22 +18,27 @@ const (
 	maxFailures = 100
 )
 
-// lasting are the things that are wrong at this moment, and may come right.
-func (w *Worker) lasting(tx *store.Tx, disk Disk, growing int) (all []store.Alert, err error) {
+// lasting are the things that are wrong at this moment, and may come right. Of the kinds in unsure nothing
+// is known at this moment.
+func (w *Worker) lasting(tx *store.Tx, s sight, standing []store.Alert) (all []store.Alert, unsure map[store.AlertKind]bool, err error) {
+	unsure = make(map[store.AlertKind]bool)
 	for job, err := range tx.Jobs.Failing() {
 		if store.IsCorrupt(err) {
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if a, is := failing(job); is {
 			all = append(all, a)
 		}
 	}
 	job, since, late, err := scheduler.Overdue(tx)
-	if err != nil {
-		return nil, err
+	if store.IsCorrupt(err) {
+		w.cfg.Log.Error().Err(err).Msg("what is due and was not started could not be looked for")
+		unsure[store.AlertOverdue], late = true, false
+	} else if err != nil {
+		return nil, nil, err
 	}
 	if wait := tx.Now().Sub(since); late && wait >= overdue {
 		all = append(all, store.Alert{Kind: store.AlertOverdue, About: "schedule", Name: job.Name, Count: int64(wait / time.Minute)})
@@ -42,20 +48,25 @@ func (w *Worker) lasting(tx *store.Tx, disk Disk, growing int) (all []store.Aler
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		// A login without a reason waits for its first login, or was logged out by its owner.
 		if (i.State == store.IdentityLogin || i.State == store.IdentityStopped) && !i.Reason.Zero() {
 			all = append(all, store.Alert{Kind: store.AlertLogin, About: fmt.Sprint("login_", i.ID), Subject: i.ID, Name: i.Name, Reason: i.Reason})
 		}
 	}
-	if disk.Free < disk.Need {
-		all = append(all, store.Alert{Kind: store.AlertDisk, About: "disk", Count: disk.Free, Limit: disk.Need})
+	switch {
+	case s.disk == nil:
+		unsure[store.AlertDisk] = w.cfg.Disk != nil
+	case s.disk.Free < s.disk.Need:
+		all = append(all, store.Alert{Kind: store.AlertDisk, About: "disk", Count: s.disk.Free, Limit: s.disk.Need})
 	}
-	if growing > 0 {
-		all = append(all, store.Alert{Kind: store.AlertQueue, About: "schedule", Count: int64(growing)})
+	queue := store.Alert{Kind: store.AlertQueue, About: "schedule", Count: int64(s.waiting)}
+	stands := slices.ContainsFunc(standing, func(a store.Alert) bool { return a.Kind == queue.Kind })
+	if s.growing || stands && s.waiting >= w.cfg.Backlog { // one that has grown is wrong until it is short
+		all = append(all, queue)
 	}
-	return all, nil
+	return all, unsure, nil
 }
 
 // failing is the alert about a job that fails again and again or is set aside. One that runs once ends
@@ -143,16 +154,16 @@ func (b *backlog) add(n int) {
 	}
 }
 
-// growing returns how many jobs wait if they are at least least, and more than at each look before;
-// else 0. A queue that has grown counts until it is short again.
-func (b backlog) growing(least int) int {
+// growing reports whether at least least jobs wait, and more than at each look before. Of those beyond
+// maxBacklog nobody knows whether they have become more.
+func (b backlog) growing(least int) bool {
 	if len(b) < looks || b[len(b)-1] < least {
-		return 0
+		return false
 	}
 	for i := range b[1:] {
-		if b[i+1] <= b[i] {
-			return 0
+		if b[i+1] <= b[i] && b[i+1] < maxBacklog {
+			return false
 		}
 	}
-	return b[len(b)-1]
+	return true
 }

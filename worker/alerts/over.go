@@ -1,0 +1,103 @@
+package alerts
+
+import (
+	"errors"
+
+	"belfry/store"
+)
+
+// settle ends an alert that is over, and has it told if what it was about has come right. About a record
+// that is damaged nothing is known, and the alert stays as it is.
+func (w *Worker) settle(tx *store.Tx, n *news, a store.Alert, s sight) error {
+	over, well, err := w.ended(tx, a, s)
+	if store.IsCorrupt(err) {
+		return nil
+	}
+	if err != nil || !over {
+		return err
+	}
+	now := tx.Now()
+	switch {
+	case lasts(a.Kind) && (a.GoneAt.IsZero() || a.GoneAt.After(now)): // or the clock was set back
+		a.GoneAt = now
+	case lasts(a.Kind) && now.Sub(a.GoneAt) < w.cfg.Calm:
+		return nil
+	default:
+		a.OverAt = now
+		if well {
+			n.over = append(n.over, a)
+		}
+	}
+	return tx.Alerts.Put(&a)
+}
+
+// lasts reports whether alerts of a kind stand as long as something is so. The others are about
+// something that has happened, and are over when somebody has seen it.
+func lasts(kind store.AlertKind) bool {
+	switch kind {
+	case store.AlertPostFailed, store.AlertPostUnknown, store.AlertTaskFailed:
+		return false
+	}
+	return true
+}
+
+// ended reports whether what an alert is about has ended, and whether it has come right. What was removed,
+// or stopped by somebody, has ended and no more.
+func (w *Worker) ended(tx *store.Tx, a store.Alert, s sight) (over, well bool, err error) {
+	switch a.Kind {
+	case store.AlertPostFailed, store.AlertPostUnknown:
+		if a.Subject == 0 { // it is about many
+			return false, false, nil
+		}
+		post, err := tx.Posts.Get(a.Subject)
+		if err != nil {
+			return gone(err)
+		}
+		over = post.Status.Final() && post.Status != store.PostFailed && post.Status != store.PostUnknown
+		return over, post.Status == store.PostPublished, nil
+	case store.AlertTaskFailed:
+		task, err := tx.Tasks.Get(a.Subject)
+		if err != nil {
+			return gone(err)
+		}
+		well = task.Status == store.TaskDone
+		return well || task.Status == store.TaskCancelled, well, nil
+	case store.AlertJobFailing:
+		job, err := tx.Jobs.ByName(a.About)
+		if err != nil {
+			return gone(err)
+		}
+		runs := job.State == store.JobWaiting || job.State == store.JobRunning
+		return true, runs && !job.Paused && !job.Removed && job.Failures == 0, nil
+	case store.AlertLogin:
+		login, err := tx.Identities.Get(a.Subject)
+		if err != nil {
+			return gone(err)
+		}
+		return true, login.State == store.IdentityReady, nil
+	case store.AlertOverdue:
+		return true, !waits(tx), nil
+	case store.AlertDisk:
+		return true, s.disk != nil, nil
+	}
+	return true, true, nil
+}
+
+// gone reports that a record that is not there any more has ended.
+func gone(err error) (over, well bool, _ error) {
+	if errors.Is(err, store.ErrNotFound) {
+		return true, false, nil
+	}
+	return false, false, err
+}
+
+// waits reports whether anything has been due for long, also if that is as it should be because somebody
+// has paused everything, or a network asked to be left alone.
+func waits(tx *store.Tx) bool {
+	for _, due := range tx.Jobs.Lanes() {
+		if tx.Now().Sub(due) >= overdue {
+			return true
+		}
+	}
+	return false
+}
