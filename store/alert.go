@@ -1,7 +1,7 @@
 package store
 
 import (
-	"errors"
+	"bytes"
 	"fmt"
 	"iter"
 	"time"
@@ -121,11 +121,34 @@ func (t Alerts) ByState(state AlertState, q Query) (Page[Alert], error) {
 	return t.page("state", key(nil).str(string(state)), q, true)
 }
 
-// Open reports whether somebody has to look at an alert.
-func (t Alerts) Open() (bool, error) {
-	_, err := t.first("state", key(nil).str(string(AlertOpen)))
-	if errors.Is(err, ErrNotFound) {
-		return false, nil
+// LetGo takes a damaged alert out of the indexes, so that it does not stand in the way of one about the
+// same. The row stays as it is, and [DB.Verify] tells of it.
+func (t Alerts) LetGo(id uint64) error {
+	if _, err := t.Get(id); err == nil {
+		return fmt.Errorf("alert %d is not damaged", id)
 	}
-	return err == nil, err
+	for i, index := range t.def.indexes {
+		for entry := range t.entries(index.Name, nil, nil) {
+			if entryID(entry) != id {
+				continue
+			}
+			t.wrote()
+			if err := t.index(i).Delete(bytes.Clone(entry)); err != nil {
+				return fmt.Errorf("%s: %w", t.indexName(i), err)
+			}
+		}
+	}
+	return nil
+}
+
+// Open reports whether somebody has to look at an alert. Nobody can look at one that is damaged.
+func (t Alerts) Open() (bool, error) {
+	prefix := key(nil).str(string(AlertOpen))
+	for _, err := range t.scan("state", prefix, prefix.next()) {
+		if IsCorrupt(err) {
+			continue
+		}
+		return err == nil, err
+	}
+	return false, nil
 }
