@@ -60,6 +60,27 @@ func TestWhatFailsWhileBelfryIsDownOrAtTheEndIsToldAfterTheStart(t *testing.T) {
 	})
 }
 
+func TestADamagedAlertIsToldAnewAndStopsNoOther(t *testing.T) {
+	byHand(t, func(b *bench) {
+		b.disk = Disk{Free: 1 << 20, Need: 1 << 30}
+		b.look()
+		b.post(0, store.PostFailed)
+		b.look()
+		b.told("admin")
+		b.damage(`"about":"disk"`, `"about":"desk"`)
+		b.damage(`"about":"post_1"`, `"about":"past_1"`)
+		b.post(0, store.PostFailed)
+		b.look()
+		b.wantTold("a damaged file", "⚠️ The disk is nearly full: 1 MiB are free, and 1024 are needed", "⚠️ Post 2 to @evening_news was not published")
+		b.disk.Free = 10 << 30
+		b.post(1, store.PostFailed)
+		for range 5 {
+			b.look()
+		}
+		b.wantTold("alerts go on", "⚠️ Post 1 to @evening_news was not published", "✅ There is room on the disk again")
+	})
+}
+
 func TestAFailureIsToldAlthoughTheClockWasSetBack(t *testing.T) {
 	inBubble(t, Config{}, func(b *bench) {
 		b.Update(func(tx *store.Tx) error { return setSeen(tx, tx.Now().Add(24*time.Hour)) })

@@ -57,7 +57,7 @@ type news struct {
 // look compares what is wrong with what is known, and tells what has changed.
 func (w *Worker) look(tx *store.Tx, s sight) error {
 	var n news
-	standing, err := standing(tx)
+	standing, err := w.standing(tx)
 	if err != nil {
 		return err
 	}
@@ -87,10 +87,15 @@ func (w *Worker) look(tx *store.Tx, s sight) error {
 	return w.tell(tx, n)
 }
 
-// standing are the alerts that are not over.
-func standing(tx *store.Tx) (all []store.Alert, err error) {
+// standing are the alerts that are not over. One that is damaged is let go: what it was about is told anew
+// if it is still so.
+func (w *Worker) standing(tx *store.Tx) (all []store.Alert, err error) {
 	for a, err := range tx.Alerts.AllStanding() {
-		if store.IsCorrupt(err) {
+		if damaged, ok := errors.AsType[*store.CorruptError](err); ok {
+			w.cfg.Log.Error().Err(err).Msg("an alert is damaged and counts no more; run belfry check")
+			if err := tx.Alerts.LetGo(damaged.ID); err != nil {
+				return nil, err
+			}
 			continue
 		}
 		if err != nil {
