@@ -1,7 +1,9 @@
 package store
 
 import (
+	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -109,8 +111,20 @@ func (t AccountChecks) Begin(c *AccountCheck) error {
 	return trim(t.Table, c.ID, maxChecks, func(past *AccountCheck) bool { return t.tx.Now().Sub(past.Began) >= maxCheckAge })
 }
 
-// Running returns the check that is under way, or [ErrNotFound].
-func (t AccountChecks) Running() (AccountCheck, error) { return t.first("running", key(nil).uint(0)) }
+// Running returns the check that is under way. If there is none, the error is a [*CorruptError] where
+// there is one that is damaged, which will never end, and else wraps [ErrNotFound]. Another one may be
+// begun in both cases.
+func (t AccountChecks) Running() (c AccountCheck, err error) {
+	err = fmt.Errorf("a check under way: %w", ErrNotFound)
+	prefix := key(nil).uint(0)
+	for found, bad := range t.scan("running", prefix, prefix.next()) {
+		if !IsCorrupt(bad) {
+			return found, bad
+		}
+		err = bad
+	}
+	return c, err
+}
 
 // ByTime returns checks, the latest first.
 func (t AccountChecks) ByTime(q Query) (Page[AccountCheck], error) {
@@ -128,8 +142,20 @@ type AccountSite struct {
 	ID     uint64    `json:"-"`
 	Site   string    `json:"site"`
 	Stops  int       `json:"stops,omitempty"` // checks in a row that gave the site up
+	Since  time.Time `json:"since,omitzero"`  // it is left alone since then
 	Until  time.Time `json:"until,omitzero"`  // it is left alone until then
 	Reason Reason    `json:"reason,omitzero"`
+}
+
+// LeftAlone reports whether the site is left alone at a time. If that is before it was given up, the
+// clock has been set back, and nobody knows how much of the wait is left: it is asked.
+func (s AccountSite) LeftAlone(now time.Time) bool {
+	return !now.Before(s.Since) && now.Before(s.Until)
+}
+
+// Well notes that a check has come through the site.
+func (s *AccountSite) Well() {
+	s.Stops, s.Since, s.Until, s.Reason = 0, time.Time{}, time.Time{}, Reason{}
 }
 
 // AccountSites is the table of sites on which there are accounts.
@@ -148,4 +174,28 @@ func accountSiteTable() def[AccountSite] {
 // BySite returns what is known of a site, or [ErrNotFound].
 func (t AccountSites) BySite(site string) (AccountSite, error) {
 	return t.first("site", key(nil).str(strings.ToLower(site)))
+}
+
+// Put writes what is known of a site: in the place of what is damaged, if that is so.
+func (t AccountSites) Put(s *AccountSite) error {
+	if s.ID == 0 {
+		_, err := t.BySite(s.Site)
+		if damaged, ok := errors.AsType[*CorruptError](err); ok {
+			s.ID = damaged.ID
+			t.tx.keep(t.def.number, s.ID, t.keys(s)) // the index says what its keys are, and the row cannot
+		}
+	}
+	return t.Table.Put(s)
+}
+
+// All yields the sites in the order of their ids, but for those of which nothing is known any more
+// because their rows are damaged.
+func (t AccountSites) All() iter.Seq2[AccountSite, error] {
+	return func(yield func(AccountSite, error) bool) {
+		for site, err := range t.Table.All() {
+			if !IsCorrupt(err) && !yield(site, err) {
+				return
+			}
+		}
+	}
 }

@@ -77,8 +77,9 @@ type Worker struct {
 	cfg    Config
 	pause  func(from, to time.Duration) time.Duration
 
-	mu    sync.Mutex
-	owned ownRules // the owner's rules as they were last read
+	mu      sync.Mutex
+	owned   ownRules        // the owner's rules as they were last read
+	damaged map[string]bool // what was logged of damaged rows
 }
 
 // New returns a worker for the accounts in db. http asks sites over HTTP, and teller tells
@@ -93,7 +94,7 @@ func New(db *store.DB, http profile.Prober, teller Teller, cfg Config) *Worker {
 	cfg.Deadline = cmp.Or(cfg.Deadline, time.Minute)
 	cfg.Lang = cmp.Or(cfg.Lang, "en")
 	cfg.Zone = cmp.Or(cfg.Zone, time.UTC)
-	return &Worker{db: db, http: http, teller: teller, cfg: cfg, pause: randomPause}
+	return &Worker{db: db, http: http, teller: teller, cfg: cfg, pause: randomPause, damaged: make(map[string]bool)}
 }
 
 func randomPause(from, to time.Duration) time.Duration {

@@ -90,6 +90,11 @@ func (w *Worker) AddList(tx *store.Tx, text string, r Request) (List, error) {
 				continue
 			}
 			known, err := add(tx, &a)
+			if w.passOver(err) {
+				line.Result, line.Problem = LineNonsense, err.Error()
+				list.add(line)
+				continue
+			}
 			if err != nil {
 				return list, fmt.Errorf("line %d: %w", i+1, err)
 			}

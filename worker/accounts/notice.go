@@ -1,7 +1,6 @@
 package accounts
 
 import (
-	"errors"
 	"time"
 
 	"belfry/store"
@@ -25,7 +24,7 @@ func (w *Worker) tellCheck(tx *store.Tx, kind string, c store.AccountCheck) erro
 		return err
 	}
 	if quiet && c.Changes == 0 {
-		news, err := newlyStopped(tx, c)
+		news, err := w.newlyStopped(tx, c)
 		if err != nil || !news {
 			return err
 		}
@@ -34,10 +33,10 @@ func (w *Worker) tellCheck(tx *store.Tx, kind string, c store.AccountCheck) erro
 }
 
 // newlyStopped reports whether a check has given up a site that the check before had not.
-func newlyStopped(tx *store.Tx, c store.AccountCheck) (bool, error) {
+func (w *Worker) newlyStopped(tx *store.Tx, c store.AccountCheck) (bool, error) {
 	for _, site := range c.Stopped {
-		row, err := tx.AccountSites.BySite(site)
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
+		row, err := w.site(tx, site)
+		if err != nil {
 			return false, err
 		}
 		if row.Stops == 1 {

@@ -2,12 +2,10 @@ package accounts
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"belfry/platform/profile"
 	"belfry/store"
@@ -61,15 +59,7 @@ func (w *Worker) ImportRules(tx *store.Tx, file []byte) ([]string, error) {
 		all[strings.ToLower(strings.TrimSpace(site))] = rule
 	}
 	for _, site := range rules.Sites() { // one that could not be asked is asked again
-		row, err := tx.AccountSites.BySite(site)
-		if errors.Is(err, store.ErrNotFound) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		row.Stops, row.Until, row.Reason = 0, time.Time{}, store.Reason{}
-		if err := tx.AccountSites.Put(&row); err != nil {
+		if err := w.well(tx, site); err != nil {
 			return nil, err
 		}
 	}

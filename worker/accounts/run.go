@@ -84,7 +84,7 @@ func (s *step) next() {
 
 // plan finds the next step.
 func (w *Worker) plan(tx *store.Tx) (s step, err error) {
-	if s.check, err = tx.AccountChecks.Running(); errors.Is(err, store.ErrNotFound) {
+	if s.check, err = w.running(tx); errors.Is(err, store.ErrNotFound) {
 		return w.planBegin(tx)
 	}
 	if err != nil {
@@ -95,7 +95,7 @@ func (w *Worker) plan(tx *store.Tx) (s step, err error) {
 		return s, err
 	}
 	for len(s.check.Sites) > 0 {
-		s.account, err = nextAccount(tx, &s.check)
+		s.account, err = w.nextAccount(tx, &s.check)
 		if errors.Is(err, store.ErrNotFound) {
 			if s.check.Canary != "" {
 				s.well = append(s.well, s.site())
@@ -125,13 +125,16 @@ func (w *Worker) plan(tx *store.Tx) (s step, err error) {
 
 // nextAccount is the account that a check comes to next on its first site: the suspect, if it is
 // still watched, or the one after the last that was done.
-func nextAccount(tx *store.Tx, c *store.AccountCheck) (store.Account, error) {
+func (w *Worker) nextAccount(tx *store.Tx, c *store.AccountCheck) (store.Account, error) {
 	if !c.Suspect.IsZero() {
 		a, err := tx.Accounts.Get(c.Suspect.AccountID)
 		if err == nil && a.Watched() {
 			return a, nil
 		}
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
+		switch {
+		case w.passOver(err):
+			c.Cursor = max(c.Cursor, c.Suspect.AccountID)
+		case err != nil && !errors.Is(err, store.ErrNotFound):
 			return a, err
 		}
 		c.Suspect = store.Suspect{}
@@ -143,11 +146,11 @@ func nextAccount(tx *store.Tx, c *store.AccountCheck) (store.Account, error) {
 func (w *Worker) planBegin(tx *store.Tx) (s step, err error) {
 	watched, last := tx.Accounts.Watched()
 	for _, site := range slices.Sorted(maps.Keys(watched)) {
-		row, err := tx.AccountSites.BySite(site)
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
+		row, err := w.site(tx, site)
+		if err != nil {
 			return s, err
 		}
-		if row.Until.After(tx.Now()) {
+		if row.LeftAlone(tx.Now()) {
 			s.why = store.Reason{Code: store.ReasonBackingOff, Detail: site, Until: row.Until}
 			continue
 		}
@@ -218,7 +221,7 @@ func (w *Worker) askCanary(ctx context.Context, s step) (scheduler.Outcome, erro
 	if why := w.enough(s, r); !why.Zero() {
 		return w.giveUp(s, why, r.RetryAfter), nil
 	}
-	return w.again(s, w.between(r), func(tx *store.Tx) error { return putStep(tx, s, s.check) }), nil
+	return w.again(s, w.between(r), func(tx *store.Tx) error { return w.putStep(tx, s, s.check) }), nil
 }
 
 // canaryFound notes that the site can be believed. What it said before of an account that was never
@@ -230,11 +233,11 @@ func (w *Worker) canaryFound(tx *store.Tx, s step) error {
 		c.Canary = store.CanaryMet
 	}
 	if !c.Suspect.Canary {
-		return putStep(tx, s, c)
+		return w.putStep(tx, s, c)
 	}
 	c.Canary, c.Suspect.Canary = store.CanaryTrusted, false
 	if s.account.State == store.AccountFound { // it is asked for once more
-		return putStep(tx, s, c)
+		return w.putStep(tx, s, c)
 	}
 	suspect := c.Suspect
 	c.Suspect = store.Suspect{}
@@ -261,7 +264,7 @@ func (w *Worker) askAccount(ctx context.Context, s step) (scheduler.Outcome, err
 	}
 	v, settled := s.judge(r, known)
 	if !settled {
-		return w.again(s, w.between(r), func(tx *store.Tx) error { return putStep(tx, s, s.check) }), nil
+		return w.again(s, w.between(r), func(tx *store.Tx) error { return w.putStep(tx, s, s.check) }), nil
 	}
 	w.cfg.Log.Info().Str("site", s.site()).Str("username", s.account.Username).Str("outcome", string(v.outcome)).
 		Bool("changed", v.state != "").Str("detail", v.detail).Msg("account checked")

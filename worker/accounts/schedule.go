@@ -56,7 +56,7 @@ func (w *Worker) SetInterval(tx *store.Tx, every time.Duration) (store.Job, erro
 	if err != nil {
 		return job, err
 	}
-	_, err = tx.AccountChecks.Running()
+	_, err = w.running(tx)
 	if errors.Is(err, store.ErrNotFound) {
 		return job, nil
 	}
@@ -91,7 +91,7 @@ func (w *Worker) CheckNow(tx *store.Tx) (store.Job, error) {
 	if err != nil {
 		return job, err
 	}
-	check, err := tx.AccountChecks.Running()
+	check, err := w.running(tx)
 	if err == nil && job.State != store.JobPaused {
 		return job, &store.ConflictError{Problem: fmt.Sprintf("a check is under way: %d of %d accounts are done", check.Checked, check.Total),
 			Cure: "wait until it has ended"}
@@ -106,7 +106,7 @@ func (w *Worker) CheckNow(tx *store.Tx) (store.Job, error) {
 		if site.Until.IsZero() {
 			continue
 		}
-		site.Until = time.Time{}
+		site.Since, site.Until = time.Time{}, time.Time{}
 		if err := tx.AccountSites.Put(&site); err != nil {
 			return job, err
 		}
@@ -140,17 +140,8 @@ func (w *Worker) Status(tx *store.Tx) (s Status, err error) {
 	if s.Job, err = tx.Jobs.ByName(JobName); err != nil && !errors.Is(err, store.ErrNotFound) {
 		return s, err
 	}
-	page, err := tx.AccountChecks.ByTime(store.Query{Limit: 2})
-	if err != nil {
+	if err := w.readChecks(tx, &s); err != nil {
 		return s, err
-	}
-	for _, check := range page.Items {
-		switch {
-		case check.Status == store.AccountCheckRunning:
-			s.Running = &check
-		case s.Last == nil:
-			s.Last = &check
-		}
 	}
 	s.Counts = make(map[store.AccountState]int)
 	for _, state := range store.AccountStates() {
@@ -160,10 +151,34 @@ func (w *Worker) Status(tx *store.Tx) (s Status, err error) {
 		if err != nil {
 			return s, err
 		}
-		if site.Until.After(tx.Now()) {
+		if site.LeftAlone(tx.Now()) {
 			s.Alone = append(s.Alone, site)
 		}
 	}
 	s.Waiting = tx.Notices.Waiting(maxCount)
 	return s, nil
+}
+
+// readChecks reads the check that is under way and the last before it: the last to have begun, whatever
+// the clock said then.
+func (w *Worker) readChecks(tx *store.Tx, s *Status) error {
+	check, err := w.running(tx)
+	if err == nil {
+		s.Running = &check
+	} else if !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	for check, err := range tx.AccountChecks.Newest(0) {
+		if w.passOver(err) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if check.Status != store.AccountCheckRunning {
+			s.Last = &check
+			break
+		}
+	}
+	return nil
 }

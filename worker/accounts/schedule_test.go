@@ -100,3 +100,26 @@ func TestACheckByHandIsRefusedDuringOne(t *testing.T) {
 		}
 	})
 }
+
+// What the file says was written when the clock was a year ahead.
+func TestAClockThatIsSetBackKeepsNothingFromBeingCheckedOrSeen(t *testing.T) {
+	inBubble(t, Config{}, func(b *bench) {
+		b.watch(Request{}, names(20)...)
+		ahead := time.Now().AddDate(1, 0, 0)
+		b.Update(func(tx *store.Tx) error {
+			past := store.AccountCheck{Status: store.AccountCheckDone, Began: ahead, Ended: ahead}
+			return errors.Join(
+				tx.AccountSites.Put(&store.AccountSite{Site: DefaultSite, Stops: 1, Since: ahead, Until: ahead.Add(time.Hour)}),
+				tx.AccountChecks.Begin(&past), tx.AccountChecks.Begin(&past))
+		})
+		b.start()
+		b.Pass(30 * time.Second)
+		if s := b.status(); s.Running == nil || s.Running.Checked == 0 || len(s.Alone) > 0 {
+			t.Errorf("the status is %+v", s)
+		}
+		b.untilChecked(1)
+		if s := b.status(); s.Running != nil || s.Last == nil || s.Last.Total != 20 {
+			t.Errorf("afterwards it is %+v", s)
+		}
+	})
+}

@@ -66,7 +66,7 @@ func (w *Worker) settle(tx *store.Tx, s step, c store.AccountCheck, v verdict) e
 	c.Cursor = s.account.ID
 	a, err := tx.Accounts.Get(s.account.ID)
 	if errors.Is(err, store.ErrNotFound) { // removed meanwhile
-		return putStep(tx, s, c)
+		return w.putStep(tx, s, c)
 	}
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func (w *Worker) settle(tx *store.Tx, s step, c store.AccountCheck, v verdict) e
 	if err := tx.Accounts.Put(&a); err != nil {
 		return err
 	}
-	return putStep(tx, s, c)
+	return w.putStep(tx, s, c)
 }
 
 // changed writes what is believed of an account from now on, and tells it.
@@ -119,17 +119,9 @@ func (w *Worker) changed(tx *store.Tx, s step, a *store.Account, c store.Account
 }
 
 // putStep writes a check as it goes on, and that sites are well which it has come through.
-func putStep(tx *store.Tx, s step, c store.AccountCheck) error {
+func (w *Worker) putStep(tx *store.Tx, s step, c store.AccountCheck) error {
 	for _, site := range s.well {
-		row, err := tx.AccountSites.BySite(site)
-		if errors.Is(err, store.ErrNotFound) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		row.Stops, row.Until, row.Reason = 0, time.Time{}, store.Reason{}
-		if err := tx.AccountSites.Put(&row); err != nil {
+		if err := w.well(tx, site); err != nil {
 			return err
 		}
 	}
@@ -157,13 +149,12 @@ func (w *Worker) giveUpAfter(s step, why store.Reason, wait time.Duration, v *ve
 		if err != nil {
 			return err
 		}
-		row, err := tx.AccountSites.BySite(site)
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
+		row, err := w.site(tx, site)
+		if err != nil {
 			return err
 		}
-		row.Site, row.Reason = site, why
 		row.Stops++
-		row.Until = tx.Now().Add(max(w.backoff(row.Stops), wait))
+		row.Since, row.Until, row.Reason = tx.Now(), tx.Now().Add(max(w.backoff(row.Stops), wait)), why
 		if err := tx.AccountSites.Put(&row); err != nil {
 			return err
 		}
@@ -174,7 +165,7 @@ func (w *Worker) giveUpAfter(s step, why store.Reason, wait time.Duration, v *ve
 		after.check.Stopped = append(after.check.Stopped, site)
 		after.check.Reason = why
 		after.check.Reason.Until = row.Until
-		return putStep(tx, after, after.check)
+		return w.putStep(tx, after, after.check)
 	})
 }
 
@@ -204,7 +195,7 @@ func (w *Worker) end(s step) scheduler.Outcome {
 	out.Write = func(tx *store.Tx) error {
 		done := c
 		done.Ended = tx.Now()
-		if err := putStep(tx, s, done); err != nil {
+		if err := w.putStep(tx, s, done); err != nil {
 			return err
 		}
 		kind := noticeFinished

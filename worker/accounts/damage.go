@@ -1,0 +1,53 @@
+package accounts
+
+import (
+	"errors"
+
+	"belfry/store"
+)
+
+// One row that is damaged must not end the checks of everything else: what it said is not known any
+// more, and the check goes on without it.
+
+// site is what is known of a site; of one whose row is damaged, nothing.
+func (w *Worker) site(tx *store.Tx, site string) (store.AccountSite, error) {
+	row, err := tx.AccountSites.BySite(site)
+	if w.passOver(err) || errors.Is(err, store.ErrNotFound) {
+		return store.AccountSite{Site: site}, nil
+	}
+	return row, err
+}
+
+// well notes that a site is well, if anything was wrong with it.
+func (w *Worker) well(tx *store.Tx, site string) error {
+	row, err := w.site(tx, site)
+	if err != nil || row.ID == 0 {
+		return err
+	}
+	row.Well()
+	return tx.AccountSites.Put(&row)
+}
+
+// running is the check that is under way, or [store.ErrNotFound]. One whose row is damaged will never
+// end, and another one is begun.
+func (w *Worker) running(tx *store.Tx) (store.AccountCheck, error) {
+	check, err := tx.AccountChecks.Running()
+	if w.passOver(err) {
+		return check, store.ErrNotFound
+	}
+	return check, err
+}
+
+// passOver reports whether a row is damaged, and logs it, once.
+func (w *Worker) passOver(err error) bool {
+	if !store.IsCorrupt(err) {
+		return false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if what := err.Error(); !w.damaged[what] {
+		w.damaged[what] = true
+		w.cfg.Log.Error().Err(err).Msg("a damaged row is passed over: belfry check tells more")
+	}
+	return true
+}
