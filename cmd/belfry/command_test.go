@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -90,6 +91,30 @@ func TestWrongUsageIsTwoAndSaysWhatToDo(t *testing.T) {
 				t.Errorf("exit code %d: %v", exitCode(err), err)
 			}
 		})
+	}
+}
+
+func TestAWrongSettingIsNamedWithItsCure(t *testing.T) {
+	m := newMachine(t)
+	m.env = append(m.env, "ADMIN_ID=5")
+	for _, c := range []struct{ env, says string }{
+		{"ADMIN_ID=@me", "ADMIN_ID"},
+		{"ADMIN_ID=@me", "which @userinfobot tells"},
+		{"ADMIN_ID=1, -100123", `"-100123" is not the id of a person`},
+		{"ADMIN_NOTIFY_BOT_TOKEN=abc", "ADMIN_NOTIFY_BOT_TOKEN: token does not look like a bot's: paste the whole"},
+		{"TELEGRAM_BOT_TOKEN=abc", "TELEGRAM_BOT_TOKEN: token does not look like a bot's: paste the whole"},
+		{"TELETHON_SESSION=abc", "TELETHON_SESSION"},
+		{"BELFRY_ALERT_WEBHOOK=example.com/x", "BELFRY_ALERT_WEBHOOK is not an http or https address: write it as"},
+		{"BELFRY_HEARTBEAT_URL=foo", "BELFRY_HEARTBEAT_URL is not an http or https address: write it as"},
+		{"BELFRY_TELEGRAM_DC=foo", "write it as 2@127.0.0.1:24430"},
+		{"BELFRY_TELEGRAM_KEY=foo", "BELFRY_TELEGRAM_KEY is not PEM"},
+	} {
+		wrong := *m
+		wrong.env = append(slices.Clone(m.env), c.env)
+		_, err := wrong.output("serve")
+		if exitCode(err) != exitUsage || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "goroutine") {
+			t.Errorf("%s: exit code %d: %v", c.env, exitCode(err), err)
+		}
 	}
 }
 

@@ -54,7 +54,7 @@ func (c *demoCommand) Run(ctx context.Context, o output) (err error) {
 		Listen:      free(c.Listen), Timezone: c.Timezone, Lang: c.Lang,
 		AdminPassword: rand.Text(), // nobody needs it: the link signs in
 		TelegramAPIID: telegramtest.AppID, TelegramAPIHash: telegramtest.AppHash,
-		TelegramBotToken: demoToken, TelegramChat: "@" + demoChannel, AdminBotToken: demoNotifyToken, Admins: []int64{owner},
+		TelegramBotToken: demoToken, TelegramChat: "@" + demoChannel, AdminBotToken: demoNotifyToken, Admins: people{owner},
 		InstagramWeb: sites.URL,
 		TelegramDC:   tg.DC(), TelegramKey: tg.PublicKeyPEM(),
 		MinPause: 3, MaxPause: 8, TaskAttempts: 3, CheckMinPause: 3 * time.Second, CheckMaxPause: 5 * time.Second,
@@ -92,6 +92,7 @@ here. Ctrl-C ends the demo.
 	for _, group := range groups {
 		go showMessages(ctx, o, tg, group.Title, group.ID)
 	}
+	tg.Write(owner, notify, "/start") // a bot writes to nobody who has not written to it
 	go demoOwner(ctx, o, tg, notify, owner)
 	return s.serve(ctx, s.logger(o.log).With().Str("demo", "yes").Logger(), ready)
 }

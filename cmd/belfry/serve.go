@@ -130,11 +130,11 @@ func (s *settings) open(log zerolog.Logger) (svc *service, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
+	defer func(db *store.DB) {
 		if err != nil {
-			err = errors.Join(err, svc.db.Close())
+			err = errors.Join(err, db.Close())
 		}
-	}()
+	}(svc.db)
 	notifyBot, err := svc.configureBots(s)
 	if err != nil {
 		return nil, err

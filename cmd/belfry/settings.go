@@ -5,7 +5,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/rs/zerolog"
 
@@ -43,12 +46,12 @@ type settings struct {
 	TaskAttempts    int      `name:"max-task-attempts" env:"MAX_TASK_ATTEMPTS" default:"3" help:"How often a broadcast is taken up before a failure of its own ends it."`
 	TargetChats     []string `name:"target-chat-ids" env:"TARGET_CHAT_IDS" help:"Chats of broadcasts that name none: ids, @names or links."`
 
-	AdminBotToken string  `name:"admin-notify-bot-token" env:"ADMIN_NOTIFY_BOT_TOKEN" help:"Token of the bot that tells the admins; TELEGRAM_BOT_TOKEN's if it is not set."`
-	Admins        []int64 `name:"admin-id" env:"ADMIN_ID" help:"Telegram ids of those who are told; each has to write to the bot once."`
-	AlertWebhook  string  `env:"BELFRY_ALERT_WEBHOOK" help:"Address that is told in JSON, by POST, what has gone wrong and what has come right."`
-	Heartbeat     string  `name:"heartbeat-url" env:"BELFRY_HEARTBEAT_URL" help:"Address that is called each minute while nothing needs looking at, so that a dead server is noticed elsewhere."`
-	InstagramWeb  string  `name:"instagram-web-url" env:"BELFRY_INSTAGRAM_WEB_URL" help:"Another address of Instagram's web site."`
-	Proxy         string  `env:"BELFRY_PROXY" help:"Proxy for looking whether accounts exist, such as socks5://127.0.0.1:1080."`
+	AdminBotToken string `name:"admin-notify-bot-token" env:"ADMIN_NOTIFY_BOT_TOKEN" help:"Token of the bot that tells the admins; TELEGRAM_BOT_TOKEN's if it is not set."`
+	Admins        people `name:"admin-id" env:"ADMIN_ID" help:"Telegram ids of those who are told, separated by commas; each has to write to the bot once."`
+	AlertWebhook  string `env:"BELFRY_ALERT_WEBHOOK" help:"Address that is told in JSON, by POST, what has gone wrong and what has come right."`
+	Heartbeat     string `name:"heartbeat-url" env:"BELFRY_HEARTBEAT_URL" help:"Address that is called each minute while nothing needs looking at, so that a dead server is noticed elsewhere."`
+	InstagramWeb  string `name:"instagram-web-url" env:"BELFRY_INSTAGRAM_WEB_URL" help:"Another address of Instagram's web site."`
+	Proxy         string `env:"BELFRY_PROXY" help:"Proxy for looking whether accounts exist, such as socks5://127.0.0.1:1080."`
 
 	CheckMinPause time.Duration `env:"BELFRY_CHECK_MIN_PAUSE" default:"3s" help:"Least pause between two questions whether an account exists."`
 	CheckMaxPause time.Duration `env:"BELFRY_CHECK_MAX_PAUSE" default:"5s" help:"Longest pause between two such questions."`
@@ -63,6 +66,28 @@ type settings struct {
 
 	LogLevel  string `env:"BELFRY_LOG_LEVEL" default:"info" enum:"debug,info,warn,error" help:"What is logged: debug, info, warn or error."`
 	LogFormat string `env:"BELFRY_LOG_FORMAT" default:"auto" enum:"auto,console,json" help:"console, json, or auto: console on a terminal."`
+}
+
+// people are the Telegram ids of people.
+type people []int64
+
+// UnmarshalText reads ids that are separated by commas.
+func (p *people) UnmarshalText(text []byte) error {
+	*p = nil
+	for _, word := range strings.FieldsFunc(string(text), func(c rune) bool { return c == ',' || c == ';' || unicode.IsSpace(c) }) {
+		id, err := strconv.ParseInt(word, 10, 64)
+		if err != nil || id <= 0 {
+			return fmt.Errorf("%q is not the id of a person: it is a number such as 123456789, which @userinfobot tells whoever writes to it", word)
+		}
+		*p = append(*p, id)
+	}
+	return nil
+}
+
+// wrong is a refusal of a setting.
+func wrong(setting string, err error) error {
+	problem, cure, _ := strings.Cut(err.Error(), ": ")
+	return &store.FieldError{Field: setting, Problem: problem, Cure: cure}
 }
 
 // validate checks what the flags' types cannot, and fills in what depends on other settings.

@@ -27,7 +27,7 @@ func (svc *service) tellAdmins(s *settings, notify store.Identity) error {
 	if s.AlertWebhook != "" {
 		hook, err := webhook.New(s.AlertWebhook)
 		if err != nil {
-			return fmt.Errorf("BELFRY_ALERT_WEBHOOK %w", err)
+			return wrong("BELFRY_ALERT_WEBHOOK", err)
 		}
 		cfg.Webhook = hook
 	}
@@ -71,7 +71,7 @@ func (svc *service) watchTrouble(s *settings, zone *time.Location) error {
 	if s.Heartbeat != "" {
 		hook, err := webhook.New(s.Heartbeat)
 		if err != nil {
-			return fmt.Errorf("BELFRY_HEARTBEAT_URL %w", err)
+			return wrong("BELFRY_HEARTBEAT_URL", err)
 		}
 		cfg.Heartbeat = hook.Call
 	}

@@ -20,7 +20,6 @@ import (
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/pem"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -82,7 +81,7 @@ type dc struct {
 func (c Config) dc() (dc, error) {
 	if c.Server == "" {
 		if c.Key != "" {
-			return dc{}, errors.New("BELFRY_TELEGRAM_KEY is set without BELFRY_TELEGRAM_DC: set both or neither")
+			return dc{}, &store.FieldError{Field: "BELFRY_TELEGRAM_KEY", Problem: "is set without BELFRY_TELEGRAM_DC", Cure: "set both or neither"}
 		}
 		return dc{}, nil
 	}
@@ -96,14 +95,14 @@ func (c Config) dc() (dc, error) {
 		d.port, err = strconv.Atoi(port)
 	}
 	if !ok || err != nil || d.number < 1 {
-		return dc{}, fmt.Errorf("BELFRY_TELEGRAM_DC %q: write it as 2@127.0.0.1:24430", c.Server)
+		return dc{}, &store.FieldError{Field: "BELFRY_TELEGRAM_DC", Problem: fmt.Sprintf("%q is no server", c.Server), Cure: "write it as 2@127.0.0.1:24430"}
 	}
 	block, _ := pem.Decode([]byte(c.Key))
 	if block == nil {
-		return dc{}, errors.New("BELFRY_TELEGRAM_KEY is not PEM: it must hold the RSA public key of the server in BELFRY_TELEGRAM_DC")
+		return dc{}, &store.FieldError{Field: "BELFRY_TELEGRAM_KEY", Problem: "is not PEM", Cure: "put in the RSA public key of the server in BELFRY_TELEGRAM_DC"}
 	}
 	if d.key, err = x509.ParsePKCS1PublicKey(block.Bytes); err != nil {
-		return dc{}, fmt.Errorf("BELFRY_TELEGRAM_KEY is not a PKCS#1 public key: %w", err)
+		return dc{}, &store.FieldError{Field: "BELFRY_TELEGRAM_KEY", Problem: "is not a PKCS#1 public key: " + err.Error(), Cure: "put in the RSA public key of the server in BELFRY_TELEGRAM_DC"}
 	}
 	return d, nil
 }
