@@ -1,6 +1,7 @@
 package web
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -68,7 +69,10 @@ func (h *harness) watching() {
 				return err
 			}
 		}
-		return tx.AccountSites.Put(&store.AccountSite{Site: "tiktok", Stops: 2, Until: now.Add(35 * time.Minute), Reason: store.Reason{Code: store.ReasonNoAnswers, N: 5, Detail: "too many requests (status 429)"}})
+		return errors.Join(
+			tx.AccountSites.Put(&store.AccountSite{Site: "tiktok", Stops: 2, Until: now.Add(35 * time.Minute), Reason: store.Reason{Code: store.ReasonNoAnswers, N: 5, Detail: "too many requests (status 429)"}}),
+			tx.AccountSites.Put(&store.AccountSite{Site: "github", Stops: 1, Until: now.Add(20 * time.Minute), Reason: store.Reason{Code: store.ReasonNoCanary}}),
+		)
 	})
 	h.update(func(tx *store.Tx) error {
 		_, err := h.watch.SetInterval(tx, 5*time.Minute)
