@@ -20,8 +20,11 @@ type Notice struct {
 	Query int64 `json:"query,omitempty"`
 	Edit  int64 `json:"edit,omitempty"`
 
-	Attempts  int       `json:"attempts,omitempty"`
-	Reason    Reason    `json:"reason,omitzero"` // why it waits, or was given up
+	Attempts int    `json:"attempts,omitempty"`
+	Reason   Reason `json:"reason,omitzero"` // why it waits, or was given up
+	// After an attempt that failed: when that was, and before when there is to be no other one.
+	FailedAt  time.Time `json:"failed_at,omitzero"`
+	NotBefore time.Time `json:"not_before,omitzero"`
 	CreatedAt time.Time `json:"created_at"`
 	SentAt    time.Time `json:"sent_at,omitzero"`
 	GivenUpAt time.Time `json:"given_up_at,omitzero"`
@@ -38,6 +41,12 @@ const WebhookChat = "webhook"
 
 // Open reports whether the notice waits to be sent.
 func (n Notice) Open() bool { return n.SentAt.IsZero() && n.GivenUpAt.IsZero() }
+
+// Waits reports whether it is too early to try the notice again. If the clock was set back to before
+// the last attempt, nobody knows how long ago that was, and the wait is over.
+func (n Notice) Waits(now time.Time) bool {
+	return now.Before(n.NotBefore) && !now.Before(n.FailedAt)
+}
 
 // JobName is the name of the job that sends the notice.
 func (n Notice) JobName() string { return fmt.Sprintf("notice_%d", n.ID) }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"go.etcd.io/bbolt"
 )
@@ -86,5 +87,18 @@ func TestTheNextNoticeIsFoundBehindDamage(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+func TestAWaitIsOverWhenTheClockShowsLessThanBeforeIt(t *testing.T) {
+	at := time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
+	n := Notice{FailedAt: at, NotBefore: at.Add(time.Hour)}
+	for now, waits := range map[time.Duration]bool{-time.Second: false, 0: true, 59 * time.Minute: true, time.Hour: false} {
+		if n.Waits(at.Add(now)) != waits {
+			t.Errorf("%v after the attempt: %v", now, !waits)
+		}
+	}
+	if (Notice{}).Waits(at) {
+		t.Error("a notice that was not tried waits")
 	}
 }

@@ -22,6 +22,7 @@ type network struct {
 	messages   []message
 	answered   []int64
 	faults     []fault
+	chats      map[string]*platform.Error // what is answered in a chat
 	uneditable bool
 }
 
@@ -51,6 +52,9 @@ func (n *network) Publish(_ context.Context, p platform.Post) (platform.Receipt,
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.calls++
+	if e := n.chats[p.Target]; e != nil {
+		return platform.Receipt{}, e
+	}
 	f := n.take()
 	i := slices.IndexFunc(n.messages, func(m message) bool { return m.chat == p.Target && m.key == p.Key })
 	if i < 0 && (f.err == nil || f.carried) {

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"belfry/platform"
+	"belfry/scheduler"
 	"belfry/store"
 )
 
@@ -67,6 +68,59 @@ func TestAChatThatRefusesDoesNotKeepTheOthersFromBeingTold(t *testing.T) {
 			t.Errorf("told %s and %s", a, c)
 		}
 	})
+}
+
+func TestAChatThatWaitsIsNotCalledForEachNotice(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		slow := &platform.Error{Kind: platform.Wait, Scope: platform.ScopeChat, Wait: time.Hour, Err: errors.New("slow mode")}
+		b.bot.chats = map[string]*platform.Error{"@owner": slow}
+		for i := range 50 {
+			b.tell(fmt.Sprintf("%02d", i), "@owner")
+		}
+		b.start()
+		b.Pass(50 * time.Minute)
+		if told := b.bot.told("100"); len(told) != 50 || b.bot.calls != 101 {
+			t.Errorf("%d calls, and an admin was told %d times", b.bot.calls, len(told))
+		}
+		for n := range 3 {
+			job, err := store.Job{}, error(nil)
+			b.View(func(tx *store.Tx) error { job, err = tx.Jobs.ByName(fmt.Sprint("notice_", 3*n+3)); return err })
+			if until := time.Until(job.Due); until < 9*time.Minute || until > 11*time.Minute || job.Reason.Until.IsZero() {
+				t.Errorf("a job waits %v: %+v", until, job.Reason)
+			}
+		}
+		b.Update(func(tx *store.Tx) error { _, err := scheduler.RunNow(tx, "notice_3"); return err })
+		b.Pass(time.Second)
+		if b.bot.calls != 102 {
+			t.Errorf("%d calls after somebody has asked for one", b.bot.calls)
+		}
+		delete(b.bot.chats, "@owner")
+		b.Pass(2 * time.Hour)
+		if told := b.bot.told("@owner"); len(told) != 50 || !slices.IsSorted(told) {
+			t.Errorf("told %q", told)
+		}
+	})
+}
+
+func TestWhateverANetworkAsksForThereIsAPauseAndAnEndToIt(t *testing.T) {
+	for _, scope := range []platform.Scope{platform.ScopeChat, platform.ScopeIdentity} {
+		for wait, most := range map[time.Duration]int{-2346317 * time.Hour: 12, 0: 12, time.Second: 12, 100 * 365 * 24 * time.Hour: 1} {
+			inBubble(t, func(b *bench) {
+				b.hook.chats = map[string]*platform.Error{store.WebhookChat: {Kind: platform.Wait, Scope: scope, Wait: wait, Err: errors.New("429")}}
+				b.start()
+				b.Update(func(tx *store.Tx) error { return b.worker.TellHook(tx, "test", []byte(`{}`)) })
+				b.Pass(30 * time.Minute)
+				if b.hook.calls > most {
+					t.Errorf("%s, a wait of %v: %d calls in half an hour", scope, wait, b.hook.calls)
+				}
+				b.hook.chats = nil
+				b.Pass(25 * time.Hour)
+				if n := b.waiting(); n != 0 {
+					t.Errorf("%s, a wait of %v: it still waits", scope, wait)
+				}
+			})
+		}
+	}
 }
 
 func TestTheWebhookAndFilesKeepNobodyWaiting(t *testing.T) {

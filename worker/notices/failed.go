@@ -1,0 +1,106 @@
+package notices
+
+import (
+	"errors"
+	"time"
+
+	"belfry/platform"
+	"belfry/scheduler"
+	"belfry/store"
+)
+
+const (
+	// sendBackoff is the least pause after a notice could not be sent; it doubles up to maxSendBackoff.
+	sendBackoff    = 5 * time.Second
+	maxSendBackoff = 5 * time.Minute
+	// maxWait is the longest wait that a network may ask for.
+	maxWait = 24 * time.Hour
+	// maxSendAge is how long a notice is tried, and maxAnswerAge how long an answer to a person is.
+	maxSendAge   = 3 * 24 * time.Hour
+	maxAnswerAge = 10 * time.Minute
+
+	jitter = 0.2
+)
+
+// failed has a notice sent again later, and those behind it wait; or it gives the notice up.
+func (w *Worker) failed(n store.Notice, out scheduler.Outcome, e *platform.Error) scheduler.Outcome {
+	now := w.db.Now()
+	if e.Kind == platform.Refused || tooOld(n, now) {
+		return w.giveUp(n, out, e)
+	}
+	until := now.Add(pause(n, e))
+	why := reason(n, e, until)
+	out.Again, out.Reason = until, why
+	if e.Scope == platform.ScopeIdentity {
+		out.Hold = until
+	}
+	out.Write = mark(n.ID, func(n *store.Notice, _ time.Time) { n.Reason, n.FailedAt, n.NotBefore = why, now, until })
+	return out
+}
+
+func tooOld(n store.Notice, now time.Time) bool {
+	if n.Query != 0 { // whoever has pressed the button has pressed it again, or gone away
+		return now.Sub(n.CreatedAt) > maxAnswerAge
+	}
+	return now.Sub(n.CreatedAt) > maxSendAge
+}
+
+func (w *Worker) giveUp(n store.Notice, out scheduler.Outcome, e *platform.Error) scheduler.Outcome {
+	why := store.Reason{Code: store.ReasonRefused, Detail: e.Error()}
+	if e.Kind != platform.Refused {
+		why.Code = store.ReasonGaveUp
+	}
+	w.cfg.Log.Warn().Uint64("notice", n.ID).Str("kind", n.Kind).Str("chat", n.Chat).Err(e).Msg("a notice is not sent")
+	out.Failed, out.Reason = true, why
+	out.Write = mark(n.ID, func(n *store.Notice, now time.Time) { n.GivenUpAt, n.Reason = now, why })
+	return out
+}
+
+// pause is how long a notice waits after an attempt: as long as it was told to, and longer from
+// attempt to attempt.
+func pause(n store.Notice, e *platform.Error) time.Duration {
+	backoff := scheduler.Retry{Backoff: min(sendBackoff<<min(n.Attempts, 10), maxSendBackoff), Jitter: jitter}.Delay(1)
+	if e.Kind != platform.Wait {
+		return backoff
+	}
+	return max(backoff, min(e.Wait, maxWait)+time.Second)
+}
+
+// reason says why a notice waits.
+func reason(n store.Notice, e *platform.Error, until time.Time) store.Reason {
+	why := store.Reason{Code: store.ReasonNotConnected, Until: until, Detail: e.Error()}
+	switch e.Kind {
+	case platform.Wait:
+		why = store.Reason{Code: store.ReasonFlood, Until: until}
+	case platform.Login:
+		why.Code = store.ReasonLogin
+	case platform.Stopped:
+		why.Code = store.ReasonStopped
+	}
+	return why
+}
+
+// End is called when the scheduler gives a notice's job up.
+func (w *Worker) End(tx *store.Tx, job store.Job, why store.Reason) error {
+	return mark(job.Subject, func(n *store.Notice, now time.Time) {
+		if n.Open() {
+			n.GivenUpAt, n.Reason = now, why
+		}
+	})(tx)
+}
+
+// mark writes what became of a notice, if there still is one that can be read.
+func mark(id uint64, fn func(n *store.Notice, now time.Time)) func(*store.Tx) error {
+	return func(tx *store.Tx) error {
+		n, err := tx.Notices.Get(id)
+		if errors.Is(err, store.ErrNotFound) || store.IsCorrupt(err) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		n.Attempts++
+		fn(&n, tx.Now())
+		return tx.Notices.Put(&n)
+	}
+}
