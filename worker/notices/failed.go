@@ -10,9 +10,11 @@ import (
 )
 
 const (
-	// sendBackoff is the least pause after a notice could not be sent; it doubles up to maxSendBackoff.
-	sendBackoff    = 5 * time.Second
-	maxSendBackoff = 5 * time.Minute
+	// sendBackoff is the least pause after a notice could not be sent. It doubles up to maxSendBackoff,
+	// or to maxStoppedBackoff where each attempt makes matters worse.
+	sendBackoff       = 5 * time.Second
+	maxSendBackoff    = 5 * time.Minute
+	maxStoppedBackoff = time.Hour
 	// maxWait is the longest wait that a network may ask for.
 	maxWait = 24 * time.Hour
 	// maxSendAge is how long a notice is tried, and maxAnswerAge how long an answer to a person is.
@@ -31,7 +33,8 @@ func (w *Worker) failed(n store.Notice, out scheduler.Outcome, e *platform.Error
 	until := now.Add(pause(n, e))
 	why := reason(n, e, until)
 	out.Again, out.Reason = until, why
-	if e.Scope == platform.ScopeIdentity {
+	// A bot that one chat has banned counts as stopped: it may speak to the others.
+	if e.Scope == platform.ScopeIdentity && e.Kind != platform.Stopped {
 		out.Hold = until
 	}
 	out.Write = mark(n.ID, func(n *store.Notice, _ time.Time) { n.Reason, n.FailedAt, n.NotBefore = why, now, until })
@@ -59,7 +62,11 @@ func (w *Worker) giveUp(n store.Notice, out scheduler.Outcome, e *platform.Error
 // pause is how long a notice waits after an attempt: as long as it was told to, and longer from
 // attempt to attempt.
 func pause(n store.Notice, e *platform.Error) time.Duration {
-	backoff := scheduler.Retry{Backoff: min(sendBackoff<<min(n.Attempts, 10), maxSendBackoff), Jitter: jitter}.Delay(1)
+	most := maxSendBackoff
+	if e.Kind == platform.Stopped {
+		most = maxStoppedBackoff
+	}
+	backoff := scheduler.Retry{Backoff: min(sendBackoff<<min(n.Attempts, 10), most), Jitter: jitter}.Delay(1)
 	if e.Kind != platform.Wait {
 		return backoff
 	}

@@ -123,6 +123,33 @@ func TestWhateverANetworkAsksForThereIsAPauseAndAnEndToIt(t *testing.T) {
 	}
 }
 
+func TestAChatThatHasBannedTheBotKeepsNobodyWaiting(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		banned := &platform.Error{Kind: platform.Stopped, Scope: platform.ScopeIdentity, Code: "USER_BANNED_IN_CHANNEL", Err: errors.New("banned")}
+		b.bot.chats = map[string]*platform.Error{"-1001": banned}
+		b.start()
+		b.tell("one", "-1001")
+		b.tell("two", "-1001")
+		for i := range 100 {
+			b.Pass(37 * time.Second)
+			b.tell(fmt.Sprint(i))
+			b.Pass(time.Second)
+			if told := b.bot.told("100"); told[len(told)-1] != fmt.Sprint(i) {
+				t.Errorf("after %d notices an admin was told %q", i, told)
+				return
+			}
+		}
+		if calls := b.bot.calls - 2*102; calls > 12 {
+			t.Errorf("%d calls in an hour to the chat that has banned the bot", calls)
+		}
+		delete(b.bot.chats, "-1001")
+		b.Pass(2 * time.Hour)
+		if got := fmt.Sprint(b.bot.told("-1001")); got != "[one two]" {
+			t.Errorf("told %s when it was let in again", got)
+		}
+	})
+}
+
 func TestTheWebhookAndFilesKeepNobodyWaiting(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		for range 20 {
