@@ -38,6 +38,16 @@ func (w *Worker) running(tx *store.Tx) (store.AccountCheck, error) {
 	return check, err
 }
 
+// setting is the value of a setting; of one whose row is damaged, the value that it has as long as nobody
+// has set it.
+func (w *Worker) setting(tx *store.Tx, name string) (string, error) {
+	text, err := tx.Settings.Value(name)
+	if w.passOver(err) {
+		return "", nil
+	}
+	return text, err
+}
+
 // passOver reports whether a row is damaged, and logs it, once.
 func (w *Worker) passOver(err error) bool {
 	if !store.IsCorrupt(err) {

@@ -34,7 +34,7 @@ func damage(t *testing.T, path, table string, id byte) {
 
 // A site that was given up before, a check in the middle of it, and alice, who has been seen once.
 func TestADamagedRowDoesNotEndTheChecks(t *testing.T) {
-	for _, table := range []string{"account_sites", "account_checks", "accounts"} {
+	for _, table := range []string{"account_sites", "account_checks", "accounts", "settings"} {
 		t.Run(table, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "belfry.db")
 			var log bytes.Buffer
@@ -60,6 +60,7 @@ func TestADamagedRowDoesNotEndTheChecks(t *testing.T) {
 				}
 				past := tx.Now().Add(-2 * time.Hour)
 				return errors.Join(
+					w.SetQuiet(tx, true),
 					tx.AccountSites.Put(&store.AccountSite{Site: DefaultSite, Stops: 1, Since: past, Until: past.Add(time.Hour)}),
 					tx.AccountChecks.Begin(&store.AccountCheck{Status: store.AccountCheckRunning, Began: tx.Now(), Sites: []string{DefaultSite, "github"},
 						Total: 3, Last: 3, Canary: store.CanaryMet, Suspect: store.Suspect{AccountID: 1, Outcome: store.OutcomeFound}}))

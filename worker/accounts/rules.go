@@ -1,6 +1,7 @@
 package accounts
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -11,31 +12,47 @@ import (
 	"belfry/store"
 )
 
-// settingRules is the setting with the owner's rules, as a file of them.
-const settingRules = "accounts.rules"
+// settingRules is the setting with the owner's rules, as a file of them, and settingRulesMark is another
+// word with each change of it: the rules may be megabytes, and are not read again for each account.
+const (
+	settingRules     = "accounts.rules"
+	settingRulesMark = "accounts.rules_mark"
+)
 
-// ownRules are the owner's rules, and the text that they were read from.
+// ownRules are all rules as they were last read, and the mark and the text that they had.
 type ownRules struct {
-	text  string
-	rules profile.Rules
+	mark, text string
+	rules      profile.Rules
 }
 
 // Rules are all rules: those that come with the program, and the owner's, which come first.
 func (w *Worker) Rules(tx *store.Tx) (profile.Rules, error) {
-	text, err := tx.Settings.Value(settingRules)
+	mark, err := w.setting(tx, settingRulesMark)
+	if err != nil {
+		return nil, err
+	}
+	w.mu.Lock()
+	owned := w.owned
+	w.mu.Unlock()
+	if mark != "" && mark == owned.mark {
+		return owned.rules, nil
+	}
+	text, err := w.setting(tx, settingRules)
 	if err != nil || text == "" {
 		return profile.Builtin(), err
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.owned.text != text {
+	if text != owned.text {
 		own, err := profile.ParseRules([]byte(text))
 		if err != nil {
-			return nil, fmt.Errorf("the setting %s cannot be read; import the rules again: %w", settingRules, err)
+			w.cfg.Log.Error().Err(err).Msg("the imported rules cannot be read, and their sites are not asked: import them again")
 		}
-		w.owned = ownRules{text: text, rules: profile.Builtin().With(own)}
+		owned.rules = profile.Builtin().With(own)
 	}
-	return w.owned.rules, nil
+	owned.mark, owned.text = mark, text
+	w.mu.Lock()
+	w.owned = owned
+	w.mu.Unlock()
+	return owned.rules, nil
 }
 
 // ImportRules adds the sites that a file describes, in the form of Sherlock's data.json, in the place
@@ -51,7 +68,7 @@ func (w *Worker) ImportRules(tx *store.Tx, file []byte) ([]string, error) {
 		return nil, fmt.Errorf("read the rules again: %w", err)
 	}
 	delete(fresh, "$schema")
-	all, err := ownFile(tx)
+	all, err := w.ownFile(tx)
 	if err != nil {
 		return nil, err
 	}
@@ -63,12 +80,19 @@ func (w *Worker) ImportRules(tx *store.Tx, file []byte) ([]string, error) {
 			return nil, err
 		}
 	}
+	file, err = json.Marshal(all)
+	if err != nil {
+		return nil, fmt.Errorf("write the rules: %w", err)
+	}
+	if _, err := profile.ParseRules(file); err != nil { // each is good, and together they are too many
+		return nil, &store.FieldError{Field: "rules", Problem: "cannot be taken together with those that were imported before", Cure: err.Error()}
+	}
 	return rules.Sites(), putFile(tx, all)
 }
 
 // RemoveRules forgets the owner's rules for a site. One that comes with the program is used again.
 func (w *Worker) RemoveRules(tx *store.Tx, site string) error {
-	all, err := ownFile(tx)
+	all, err := w.ownFile(tx)
 	if err != nil {
 		return err
 	}
@@ -82,12 +106,12 @@ func (w *Worker) RemoveRules(tx *store.Tx, site string) error {
 
 // OwnSites are the sites whose rules the owner has imported.
 func (w *Worker) OwnSites(tx *store.Tx) ([]string, error) {
-	all, err := ownFile(tx)
+	all, err := w.ownFile(tx)
 	return slices.Sorted(maps.Keys(all)), err
 }
 
-func ownFile(tx *store.Tx) (map[string]json.RawMessage, error) {
-	text, err := tx.Settings.Value(settingRules)
+func (w *Worker) ownFile(tx *store.Tx) (map[string]json.RawMessage, error) {
+	text, err := w.setting(tx, settingRules)
 	all := make(map[string]json.RawMessage)
 	if err != nil || text == "" {
 		return all, err
@@ -99,15 +123,15 @@ func ownFile(tx *store.Tx) (map[string]json.RawMessage, error) {
 }
 
 func putFile(tx *store.Tx, all map[string]json.RawMessage) error {
+	if err := tx.Settings.Set(settingRulesMark, rand.Text()); err != nil && !store.IsCorrupt(err) {
+		return err
+	}
 	if len(all) == 0 {
 		return tx.Settings.Set(settingRules, "")
 	}
 	file, err := json.Marshal(all)
 	if err != nil {
 		return fmt.Errorf("write the rules: %w", err)
-	}
-	if _, err := profile.ParseRules(file); err != nil { // each is good, and together they are too many
-		return &store.FieldError{Field: "rules", Problem: "cannot be taken together with those that were imported before", Cure: err.Error()}
 	}
 	return tx.Settings.Set(settingRules, string(file))
 }

@@ -29,7 +29,7 @@ func (w *Worker) Interval(tx *store.Tx) (time.Duration, error) {
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return 0, err
 	}
-	text, err := tx.Settings.Value(settingInterval)
+	text, err := w.setting(tx, settingInterval)
 	if err != nil {
 		return 0, err
 	}
@@ -72,7 +72,7 @@ func (w *Worker) SetInterval(tx *store.Tx, every time.Duration) (store.Job, erro
 
 // Quiet reports whether the admins are told only what has changed.
 func (w *Worker) Quiet(tx *store.Tx) (bool, error) {
-	text, err := tx.Settings.Value(settingQuiet)
+	text, err := w.setting(tx, settingQuiet)
 	return text != "", err
 }
 
