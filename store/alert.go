@@ -23,6 +23,10 @@ type Alert struct {
 	Count int64 `json:"count,omitempty"`
 	Limit int64 `json:"limit,omitempty"`
 
+	// ChangedAt is when the post or the task that has failed was last changed, by which one failure is told
+	// from the next.
+	ChangedAt time.Time `json:"changed_at,omitzero"`
+
 	RaisedAt       time.Time `json:"raised_at"`
 	GoneAt         time.Time `json:"gone_at,omitzero"` // since when it seems to be over
 	AcknowledgedAt time.Time `json:"acknowledged_at,omitzero"`
