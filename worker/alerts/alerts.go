@@ -74,7 +74,11 @@ type Worker struct {
 	db      *store.DB
 	teller  Teller
 	cfg     Config
-	backlog backlog // of the last looks; of the job's runs alone
+	started time.Time
+
+	// Of the job's runs alone:
+	backlog backlog  // of the last looks
+	last    lookedAt // zero before the first look
 }
 
 // New returns a worker for the alerts in db.
@@ -86,7 +90,7 @@ func New(db *store.DB, teller Teller, cfg Config) *Worker {
 	if cfg.Reason == nil {
 		cfg.Reason = func(why store.Reason) string { return why.Text(cfg.Lang, cfg.Zone) }
 	}
-	return &Worker{db: db, teller: teller, cfg: cfg}
+	return &Worker{db: db, teller: teller, cfg: cfg, started: time.Now()}
 }
 
 // Jobs is how the scheduler runs what this package does, by kind.

@@ -81,16 +81,6 @@ func TestADamagedAlertIsToldAnewAndStopsNoOther(t *testing.T) {
 	})
 }
 
-func TestAFailureIsToldAlthoughTheClockWasSetBack(t *testing.T) {
-	inBubble(t, Config{}, func(b *bench) {
-		b.Update(func(tx *store.Tx) error { return setSeen(tx, tx.Now().Add(24*time.Hour)) })
-		b.Pass(2 * time.Minute)
-		b.post(0, store.PostFailed)
-		b.Pass(time.Minute)
-		b.wantTold("a failure", "⚠️ Post 1 to @evening_news was not published")
-	})
-}
-
 func TestManyFailuresAreOneMessage(t *testing.T) {
 	inBubble(t, Config{}, func(b *bench) {
 		for range 250 {

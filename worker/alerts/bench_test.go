@@ -77,9 +77,9 @@ type bench struct {
 	beats  int
 	deaf   bool // nobody hears the heart
 
-	path    string        // of the file, by hand
-	ahead   time.Duration // how far the store's clock is, by hand
-	damaged int           // rows
+	path     string        // of the file, by hand
+	ahead    time.Duration // how far the store's clock is, by hand
+	problems int           // that are to be found in the file
 }
 
 func inBubble(t *testing.T, cfg Config, test func(b *bench)) {
@@ -110,7 +110,7 @@ func byHand(t *testing.T, test func(b *bench)) {
 		b.open()
 		test(b)
 		problems, err := b.DB.Verify()
-		if err != nil || len(problems) != b.damaged {
+		if err != nil || len(problems) != b.problems {
 			t.Errorf("verify: %v, %v", problems, err)
 		}
 		b.close()
@@ -146,7 +146,7 @@ func (b *bench) damage(from, to string) {
 		b.T.Fatal(err)
 	}
 	b.open()
-	b.damaged++
+	b.problems++
 }
 
 // look lets a minute pass and takes a look.

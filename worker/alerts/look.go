@@ -10,9 +10,6 @@ import (
 	"belfry/store"
 )
 
-// settingSeen is the time up to which failures of posts and tasks have been looked at.
-const settingSeen = "alerts.seen"
-
 // looker looks at what is wrong.
 type looker struct{ *Worker }
 
@@ -65,7 +62,7 @@ func (w *Worker) look(tx *store.Tx, s sight) error {
 	if err != nil {
 		return err
 	}
-	failed, err := w.failures(tx)
+	failed, err := w.failures(tx, standing)
 	if err != nil {
 		return err
 	}
@@ -125,7 +122,7 @@ func (n *news) raise(tx *store.Tx, a store.Alert) error {
 		a.Count += known.Count
 	}
 	before := known
-	known.Reason, known.Count, known.Limit, known.Name, known.GoneAt = a.Reason, a.Count, a.Limit, a.Name, time.Time{}
+	known.Reason, known.Count, known.Limit, known.Name, known.ChangedAt, known.GoneAt = a.Reason, a.Count, a.Limit, a.Name, a.ChangedAt, time.Time{}
 	if !lasts(a.Kind) {
 		n.raised = append(n.raised, known)
 	}

@@ -14,8 +14,6 @@ const (
 	maxBacklog = 100_000
 	// looks is how many times in a row more jobs must wait than before for the queue to grow.
 	looks = 4
-	// maxFailures is how many failures of one look become alerts of their own; the others are one.
-	maxFailures = 100
 )
 
 // lasting are the things that are wrong at this moment, and may come right. Of the kinds in unsure nothing
@@ -83,65 +81,6 @@ func failing(job store.Job) (store.Alert, bool) {
 	}
 	a.Reason.Until = time.Time{}
 	return a, true
-}
-
-// failures are the posts and tasks that have failed since the last look at failures.
-func (w *Worker) failures(tx *store.Tx) (all []store.Alert, err error) {
-	text, err := tx.Settings.Value(settingSeen)
-	if err != nil {
-		return nil, err
-	}
-	now := tx.Now()
-	from, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil || from.After(now) { // the first look, or the clock was set back
-		return nil, setSeen(tx, now)
-	}
-	more := 0
-	take := func(a store.Alert, err error) error {
-		switch {
-		case store.IsCorrupt(err):
-		case err != nil:
-			return err
-		case len(all) == maxFailures:
-			more++
-		default:
-			all = append(all, a)
-		}
-		return nil
-	}
-	for p, err := range tx.Posts.Trouble(from, now) {
-		if err := take(aboutPost(p), err); err != nil {
-			return nil, err
-		}
-	}
-	for t, err := range tx.Tasks.Trouble(from, now) {
-		if err := take(aboutTask(t), err); err != nil {
-			return nil, err
-		}
-	}
-	if len(all) == 0 {
-		return nil, nil
-	}
-	if more > 0 {
-		all = append(all, store.Alert{Kind: store.AlertPostFailed, About: "more", Count: int64(more)})
-	}
-	return all, setSeen(tx, now)
-}
-
-func setSeen(tx *store.Tx, t time.Time) error {
-	return tx.Settings.Set(settingSeen, t.Format(time.RFC3339Nano))
-}
-
-func aboutPost(p store.Post) store.Alert {
-	a := store.Alert{Kind: store.AlertPostFailed, About: p.JobName(), Subject: p.ID, Name: p.Target, Reason: p.Reason}
-	if p.Status == store.PostUnknown {
-		a.Kind = store.AlertPostUnknown
-	}
-	return a
-}
-
-func aboutTask(t store.Task) store.Alert {
-	return store.Alert{Kind: store.AlertTaskFailed, About: t.JobName(), Subject: t.ID, Reason: t.LastError, Count: int64(t.Sent), Limit: int64(t.Total)}
 }
 
 // backlog is how many jobs waited at the last looks, the latest last.

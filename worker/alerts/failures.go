@@ -1,0 +1,180 @@
+package alerts
+
+import (
+	"math"
+	"time"
+
+	"belfry/store"
+)
+
+const (
+	// settingSeen is the time of the last look: what had failed until then was looked at.
+	settingSeen = "alerts.seen"
+	// maxFailures is how many failures of one look become alerts of their own; the others are one.
+	maxFailures = 100
+	// remembered is how many of the latest alerts say, besides those that stand, what was told before.
+	remembered = 1000
+)
+
+// failures are the posts and tasks that have failed since the last look.
+//
+// They are found by the time at which they were changed, and the clock may have been set back since. So a
+// look goes back at least as far as time has elapsed. Where the last look lies ahead, whatever lies ahead of
+// it is new as well. What a look finds twice that way is known by the alert that tells of it; only those that
+// have none of their own may be counted once more.
+func (w *Worker) failures(tx *store.Tx, standing []store.Alert) ([]store.Alert, error) {
+	now := tx.Now()
+	seen := w.lastLook(tx)
+	from := seen
+	if elapsed := now.Add(-w.elapsed(seen)); elapsed.Before(from) {
+		from = elapsed
+	}
+	if err := w.setLastLook(tx, now); err != nil || seen.IsZero() {
+		return nil, err
+	}
+	f := failed{tx: tx, standing: standing}
+	if err := f.between(from, now); err != nil {
+		return nil, err
+	}
+	if seen.After(now) {
+		if err := f.between(seen, seen.Add(math.MaxInt64)); err != nil { // without end
+			return nil, err
+		}
+	}
+	if f.more > 0 {
+		f.all = append(f.all, store.Alert{Kind: store.AlertPostFailed, About: "more", Count: int64(f.more)})
+	}
+	return f.all, nil
+}
+
+// lookedAt is when a look was taken.
+type lookedAt struct {
+	clock   time.Time
+	elapsed time.Time // carries the monotonic reading
+}
+
+// elapsed is how much time has passed since the last look; if it was another process's, since the start of
+// this one.
+func (w *Worker) elapsed(seen time.Time) time.Duration {
+	if seen.Equal(w.last.clock) {
+		return time.Since(w.last.elapsed)
+	}
+	return time.Since(w.started)
+}
+
+// lastLook returns the time of the last look; zero if there was none. If the file cannot say it, the worker
+// goes by its own.
+func (w *Worker) lastLook(tx *store.Tx) time.Time {
+	text, err := tx.Settings.Value(settingSeen)
+	if err == nil && text == "" {
+		return time.Time{}
+	}
+	var seen time.Time
+	if err == nil {
+		seen, err = time.Parse(time.RFC3339Nano, text)
+	}
+	if err != nil {
+		w.cfg.Log.Error().Err(err).Msg("the time of the last look for failures cannot be read; run belfry check")
+		return w.last.clock
+	}
+	return seen
+}
+
+func (w *Worker) setLastLook(tx *store.Tx, now time.Time) error {
+	w.last = lookedAt{now, time.Now()}
+	err := tx.Settings.Set(settingSeen, now.Format(time.RFC3339Nano))
+	if store.IsCorrupt(err) { // lastLook has said so
+		return nil
+	}
+	return err
+}
+
+// failed gathers failures.
+type failed struct {
+	tx       *store.Tx
+	standing []store.Alert
+	told     map[failure]bool // nil as long as it is not needed
+	all      []store.Alert
+	more     int // those that get no alert of their own
+}
+
+// failure is what one failure is known by.
+type failure struct {
+	kind    store.AlertKind
+	about   string
+	changed int64
+}
+
+func failureOf(a store.Alert) failure { return failure{a.Kind, a.About, a.ChangedAt.UnixNano()} }
+
+// between gathers what failed from from, included, to to, excluded, and was not told.
+func (f *failed) between(from, to time.Time) error {
+	for p, err := range f.tx.Posts.Trouble(from, to) {
+		if err := f.take(aboutPost(p), err); err != nil {
+			return err
+		}
+	}
+	for t, err := range f.tx.Tasks.Trouble(from, to) {
+		if err := f.take(aboutTask(t), err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *failed) take(a store.Alert, err error) error {
+	if store.IsCorrupt(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if f.told == nil {
+		if err := f.remember(); err != nil {
+			return err
+		}
+	}
+	switch {
+	case f.told[failureOf(a)]:
+	case len(f.all) == maxFailures:
+		f.more++
+	default:
+		f.all = append(f.all, a)
+	}
+	return nil
+}
+
+// remember reads which failures were told before.
+func (f *failed) remember() error {
+	f.told = make(map[failure]bool)
+	for _, a := range f.standing {
+		f.told[failureOf(a)] = true
+	}
+	n := 0
+	for a, err := range f.tx.Alerts.Newest(0) {
+		if n++; n > remembered {
+			break
+		}
+		if store.IsCorrupt(err) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		f.told[failureOf(a)] = true
+	}
+	return nil
+}
+
+func aboutPost(p store.Post) store.Alert {
+	a := store.Alert{Kind: store.AlertPostFailed, About: p.JobName(), Subject: p.ID, Name: p.Target, Reason: p.Reason, ChangedAt: p.UpdatedAt}
+	if p.Status == store.PostUnknown {
+		a.Kind = store.AlertPostUnknown
+	}
+	return a
+}
+
+func aboutTask(t store.Task) store.Alert {
+	return store.Alert{Kind: store.AlertTaskFailed, About: t.JobName(), Subject: t.ID, Reason: t.LastError, Count: int64(t.Sent), Limit: int64(t.Total),
+		ChangedAt: t.UpdatedAt}
+}
