@@ -89,9 +89,10 @@ func (w *Worker) TellHook(tx *store.Tx, kind string, body []byte) error {
 	return err
 }
 
-// Send writes a notice to its chat, with the job that sends it.
+// Send writes a notice to its chat, with the job that sends it. A text that is longer than Telegram takes
+// is shortened.
 func (w *Worker) Send(tx *store.Tx, n store.Notice) (store.Notice, error) {
-	n.ID, n.Key, n.CreatedAt = 0, platform.NewKey(), tx.Now()
+	n.ID, n.Key, n.CreatedAt, n.Text = 0, platform.NewKey(), tx.Now(), fitting(n)
 	if err := tx.Notices.Add(&n); err != nil {
 		return n, fmt.Errorf("tell %s: %w", n.Chat, err)
 	}
