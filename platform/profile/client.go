@@ -47,7 +47,7 @@ func NewClient(settings Settings) (*Client, error) {
 	settings.Timeout = cmp.Or(settings.Timeout, defaultTimeout)
 	settings.UserAgent = cmp.Or(settings.UserAgent, defaultUserAgent)
 	c := &Client{settings: settings, base: make(map[string]*url.URL)}
-	proxy := http.ProxyFromEnvironment
+	proxy := proxyFromEnvironment
 	if settings.Proxy != "" {
 		u, err := url.Parse(settings.Proxy)
 		if err != nil || u.Host == "" || !slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme) {
@@ -58,7 +58,7 @@ func NewClient(settings Settings) (*Client, error) {
 	for site, base := range settings.Base {
 		u, err := url.Parse(base)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			return nil, fmt.Errorf("the address of %s, %q, is not an http or https address: write it as https://host", site, base)
+			return nil, fmt.Errorf("the address of %s is not an http or https address: write it as https://host", site)
 		}
 		c.base[strings.ToLower(site)] = u
 	}
@@ -74,6 +74,16 @@ func NewClient(settings Settings) (*Client, error) {
 
 // Close closes the connections that wait to be used again.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// proxyFromEnvironment is that of net/http, whose error has the address of the proxy in it, and with it
+// perhaps a password.
+func proxyFromEnvironment(request *http.Request) (*url.URL, error) {
+	u, err := http.ProxyFromEnvironment(request)
+	if err != nil {
+		return nil, errors.New("the proxy that the environment names is not an address of one: correct HTTPS_PROXY and HTTP_PROXY")
+	}
+	return u, nil
+}
 
 // Probe asks a site whether a profile exists.
 func (c *Client) Probe(ctx context.Context, rule Rule, username string) (Result, error) {
@@ -126,7 +136,7 @@ func (c *Client) request(ctx context.Context, rule Rule, username string) (*http
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return nil, fmt.Errorf("ask %s: %w", rule.Site, err)
+		return nil, fmt.Errorf("ask %s: %w", rule.Site, plain(err))
 	}
 	request.Header.Set("User-Agent", c.settings.UserAgent)
 	request.Header.Set("Accept-Language", "en-US,en;q=0.9")

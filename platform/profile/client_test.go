@@ -176,3 +176,57 @@ func TestQuestionsGoThroughTheProxy(t *testing.T) {
 		}
 	}
 }
+
+// A user name and a password in an address are sent to the site, and told to nobody.
+func TestPasswordsInAddressesAreNotTold(t *testing.T) {
+	const password = "hunter2"
+	for what, answer := range map[string]http.HandlerFunc{
+		"leads elsewhere": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Location", "/elsewhere/")
+			w.WriteHeader(http.StatusFound)
+		},
+		"leads to a password": func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Location", "http://me:"+password+"@"+r.Host+"/")
+			w.WriteHeader(http.StatusFound)
+		},
+		"hangs up": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+		"fails":    func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) },
+	} {
+		var sent string
+		site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, sent, _ = r.BasicAuth()
+			answer(w, r)
+		}))
+		base := strings.Replace(site.URL, "http://", "http://me:"+password+"@", 1)
+		got := ask(t, newClient(t, profile.Settings{Base: map[string]string{"instagram": base}}), profile.Builtin()["instagram"], "someone")
+		site.Close()
+		if got.Outcome != profile.Refused || strings.Contains(got.Detail, password) || sent != password {
+			t.Errorf("%s: sent %q, got %+v", what, sent, got)
+		}
+	}
+	for _, wrong := range []profile.Settings{
+		{Proxy: "ftp://me:" + password + "@host"}, {Proxy: "http://me:" + password + "@host:port"},
+		{Base: map[string]string{"instagram": "me:" + password + "@host"}}, {Base: map[string]string{"instagram": "http://me:" + password + "@host:port"}},
+	} {
+		if _, err := profile.NewClient(wrong); err == nil || strings.Contains(err.Error(), password) {
+			t.Errorf("%+v: %v", wrong, err)
+		}
+	}
+}
+
+func TestAWaitHasAnEnd(t *testing.T) {
+	for asked, want := range map[string]time.Duration{
+		"90": 90 * time.Second, " 90": 90 * time.Second, "-90": 0, "soon": 0, "1000000": 24 * time.Hour,
+		"9223372036854775807": 24 * time.Hour, "99999999999999999999": 24 * time.Hour, "Fri, 31 Dec 9999 23:59:59 GMT": 24 * time.Hour,
+	} {
+		site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", asked)
+			w.WriteHeader(http.StatusTooManyRequests)
+		}))
+		got := ask(t, newClient(t, profile.Settings{Base: map[string]string{"instagram": site.URL}}), profile.Builtin()["instagram"], "someone")
+		site.Close()
+		if got.RetryAfter != want {
+			t.Errorf("%q is %v", asked, got.RetryAfter)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package profile
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -111,7 +112,8 @@ func (a answer) at(path string) (any, bool) {
 	return value, true
 }
 
-// location is where the answer leads to; empty if nowhere.
+// location is where the answer leads to; empty if nowhere. One that is relative leads to the address that
+// was asked, whose password is nobody's business.
 func (a answer) location() string {
 	if a.status < 300 || a.status >= 400 {
 		return ""
@@ -120,6 +122,7 @@ func (a answer) location() string {
 	if err != nil || a.header.Get("Location") == "" {
 		return ""
 	}
+	to.User = nil
 	return to.String()
 }
 
@@ -223,9 +226,9 @@ func brief(text string) string {
 const maxRetryAfter = 24 * time.Hour
 
 func retryAfter(h http.Header, now time.Time) time.Duration {
-	value := h.Get("Retry-After")
-	if seconds, err := strconv.Atoi(value); err == nil {
-		return min(max(0, time.Duration(min(seconds, 1<<20))*time.Second), maxRetryAfter)
+	value := strings.TrimSpace(h.Get("Retry-After"))
+	if seconds, err := strconv.ParseInt(value, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
+		return time.Duration(min(max(0, seconds), int64(maxRetryAfter/time.Second))) * time.Second
 	}
 	if at, err := http.ParseTime(value); err == nil {
 		return min(max(0, at.Sub(now)), maxRetryAfter)
