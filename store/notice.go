@@ -11,10 +11,11 @@ type Notice struct {
 	Kind string `json:"kind"` // what it is about, such as account_found
 	Chat string `json:"chat"` // who is told: a chat, or [WebhookChat]
 	// Key makes the call to the network repeatable.
-	Key     int64      `json:"key"`
-	Text    string     `json:"text"`
-	Buttons [][]Button `json:"buttons,omitempty"` // under the text, in rows
-	File    string     `json:"file,omitempty"`    // sent with the text: a path below the media folder
+	Key      int64      `json:"key"`
+	Text     string     `json:"text"`
+	Buttons  [][]Button `json:"buttons,omitempty"`   // under the text, in rows
+	File     string     `json:"file,omitempty"`      // sent with the text: a path below the media folder
+	FileSize int64      `json:"file_size,omitempty"` // bytes; 0: not known
 
 	// Of an answer to the press of a button: the press, and the message whose place the notice takes.
 	Query int64 `json:"query,omitempty"`

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -24,6 +25,8 @@ type network struct {
 	faults     []fault
 	chats      map[string]*platform.Error // what is answered in a chat
 	uneditable bool
+	rate       int64 // at which files are uploaded, in bytes a second; 0: at once
+	uploads    int   // begun
 }
 
 type message struct {
@@ -48,7 +51,12 @@ func (n *network) take() fault {
 	return f
 }
 
-func (n *network) Publish(_ context.Context, p platform.Post) (platform.Receipt, error) {
+func (n *network) Publish(ctx context.Context, p platform.Post) (platform.Receipt, error) {
+	if len(p.Media) > 0 {
+		if err := n.upload(ctx, p.Media[0]); err != nil {
+			return platform.Receipt{}, err
+		}
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.calls++
@@ -69,6 +77,26 @@ func (n *network) Publish(_ context.Context, p platform.Post) (platform.Receipt,
 		return platform.Receipt{}, f.err
 	}
 	return platform.Receipt{MessageIDs: []int64{int64(i) + 1}}, nil
+}
+
+// upload takes its time for a file, whose name begins with its size in MiB.
+func (n *network) upload(ctx context.Context, m platform.Media) error {
+	n.mu.Lock()
+	rate := n.rate
+	n.uploads++
+	n.mu.Unlock()
+	var size int64
+	if _, err := fmt.Sscanf(m.File, "%d", &size); err != nil || rate == 0 {
+		return nil //nolint:nilerr // a file that takes no time
+	}
+	timer := time.NewTimer(time.Duration(size<<20/rate) * time.Second)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return &platform.Error{Kind: platform.Transient, Scope: platform.ScopeIdentity, Err: ctx.Err()}
+	}
 }
 
 func (n *network) Edit(_ context.Context, id int64, p platform.Post) error {

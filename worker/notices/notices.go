@@ -41,8 +41,24 @@ type Config struct {
 
 const (
 	sendDeadline = 30 * time.Second
-	fileDeadline = 30 * time.Minute
+	// A file has as long as it takes at the least rate, 1 Mbit/s, and some minutes more. One whose size
+	// is not known has as long as the largest that Telegram takes.
+	leastRate       = 128 << 10 // bytes a second
+	fileExtra       = 10 * time.Minute
+	maxFile         = 2000 << 20 // bytes
+	maxFileDeadline = maxFile/leastRate*time.Second + fileExtra
 )
+
+// deadline is how long one attempt to send a notice may take.
+func deadline(n store.Notice) time.Duration {
+	switch {
+	case n.File == "":
+		return sendDeadline
+	case n.FileSize <= 0 || n.FileSize > maxFile:
+		return maxFileDeadline
+	}
+	return time.Duration(n.FileSize/leastRate)*time.Second + fileExtra
+}
 
 // Worker writes notices and sends them.
 type Worker struct {
@@ -98,7 +114,7 @@ func (w *Worker) Send(tx *store.Tx, n store.Notice) (store.Notice, error) {
 	}
 	job := store.Job{Name: n.JobName(), Kind: Kind, Subject: n.ID, Lane: n.Lane(), Trigger: store.Trigger{At: tx.Now()}}
 	if n.File != "" {
-		job.Timeout = fileDeadline + 30*time.Second
+		job.Timeout = maxFileDeadline + 30*time.Second // it may be that it sends another, larger file first
 	}
 	if err := scheduler.Put(tx, job); err != nil {
 		return n, fmt.Errorf("tell %s: %w", n.Chat, err)

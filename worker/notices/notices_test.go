@@ -178,6 +178,40 @@ func TestTheWebhookAndFilesKeepNobodyWaiting(t *testing.T) {
 	})
 }
 
+func TestALargeFileHasTheTimeThatItTakes(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.bot.rate = 150 << 10
+		b.start()
+		file := func(mib int64, known bool) {
+			b.Update(func(tx *store.Tx) error {
+				n := store.Notice{Kind: "backup", Chat: "100", Text: "the backup", File: fmt.Sprint(mib, ".age")}
+				if known {
+					n.FileSize = mib << 20
+				}
+				_, err := b.worker.Send(tx, n)
+				return err
+			})
+		}
+		file(2000, true)
+		file(1, true)
+		file(2000, false)
+		b.Pass(8 * time.Hour)
+		if len(b.bot.messages) != 3 || b.bot.uploads != 3 {
+			t.Errorf("%d uploads were begun, and %d files sent", b.bot.uploads, len(b.bot.messages))
+		}
+
+		// One that does not get on is begun anew before the largest one would have to be.
+		b.bot.rate = 1
+		file(1, true)
+		b.Pass(time.Minute)
+		b.bot.rate = 150 << 10
+		b.Pass(15 * time.Minute)
+		if len(b.bot.messages) != 4 || b.bot.uploads != 5 {
+			t.Errorf("%d uploads were begun, and %d files sent", b.bot.uploads, len(b.bot.messages))
+		}
+	})
+}
+
 func TestAnAnswerTakesThePlaceOfTheMessageWhoseButtonWasPressed(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		b.start()

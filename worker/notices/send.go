@@ -53,11 +53,7 @@ func (w *Worker) Run(ctx context.Context, job store.Job) (scheduler.Outcome, err
 
 // send makes the calls that a notice needs. Each may be repeated.
 func (w *Worker) send(ctx context.Context, n store.Notice) error {
-	deadline := sendDeadline
-	if n.File != "" {
-		deadline = fileDeadline
-	}
-	ctx, cancel := context.WithTimeout(ctx, deadline)
+	ctx, cancel := context.WithTimeout(ctx, deadline(n))
 	defer cancel()
 	p := post(n)
 	switch {
