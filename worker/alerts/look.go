@@ -106,6 +106,7 @@ func (w *Worker) standing(tx *store.Tx) (all []store.Alert, err error) {
 // raise writes an alert, unless it stands already: then it is brought up to date. A failure is one that
 // was not looked at before, so one that stands has failed once more, and is told again.
 func (n *news) raise(tx *store.Tx, a store.Alert) error {
+	a.Name, a.Reason.Detail = short(a.Name, maxName), short(a.Reason.Detail, maxDetail)
 	known, err := tx.Alerts.Standing(a.Kind, a.About)
 	if errors.Is(err, store.ErrNotFound) {
 		a.RaisedAt = tx.Now()

@@ -1,0 +1,52 @@
+package alerts
+
+import (
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf16"
+
+	"belfry/store"
+)
+
+func TestAnAlertAboutSomethingLongIsReadable(t *testing.T) {
+	for _, lang := range []string{"en", "ru"} {
+		t.Run(lang, func(t *testing.T) {
+			byHand(t, func(b *bench) {
+				b.worker.cfg.Lang = lang
+				b.look()
+				b.Pass(time.Second)
+				b.Update(func(tx *store.Tx) error {
+					p := store.Post{Platform: "telegram", Target: "https://t.me/" + strings.Repeat("🔔", 5000), Status: store.PostFailed,
+						Reason: store.Reason{Code: store.ReasonRefused, Detail: strings.Repeat("😀", 5000)}, UpdatedAt: tx.Now()}
+					return tx.Posts.Put(&p)
+				})
+				b.look()
+				b.View(func(tx *store.Tx) error {
+					for n, err := range tx.Notices.All() {
+						if err != nil {
+							return err
+						}
+						units := len(utf16.Encode([]rune(n.Text)))
+						cure := wordsIn(lang).kinds[store.AlertPostFailed].cure
+						if n.Chat == "admin" && (units > 2000 || strings.Count(n.Text, "…") != 2 || !strings.HasSuffix(n.Text, cure)) {
+							t.Errorf("told in %d units: %s", units, n.Text)
+						}
+					}
+					return nil
+				})
+				if open := b.alerts(store.AlertOpen); len(open) != 1 || !strings.HasPrefix(open[0].Name, "https://t.me/🔔") || len([]rune(open[0].Name)) != maxName {
+					t.Errorf("open %+v", open)
+				}
+			})
+		})
+	}
+}
+
+func TestATextIsShortenedAtACharacter(t *testing.T) {
+	for text, want := range map[string]string{"": "", "ещё": "ещё", "день": "день", "вечер": "веч…", "an evening": "an…", "🔔🔔🔔🔔🔔": "🔔🔔🔔…"} {
+		if got := short(text, 4); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+	}
+}
