@@ -57,7 +57,7 @@ func (w *Worker) tell(tx *store.Tx, n news) error {
 func (w *Worker) tellRaised(tx *store.Tx, raised []store.Alert) error {
 	say := wordsIn(w.cfg.Lang)
 	if len(raised) > oneByOne {
-		return w.teller.Tell(tx, store.Notice{Kind: noticeRaised, Text: "⚠️ " + fmt.Sprintf(say.many, len(raised)) + "\n\n" + w.list(raised),
+		return w.teller.Tell(tx, store.Notice{Kind: noticeRaised, Text: w.manyRaised(raised),
 			Buttons: [][]store.Button{{{Text: say.showAll, Data: PressList}, {Text: say.acknowledgeAll, Data: PressAcknowledgeAll}}}})
 	}
 	for _, a := range raised {
@@ -78,15 +78,28 @@ func (w *Worker) tellRaised(tx *store.Tx, raised []store.Alert) error {
 }
 
 func (w *Worker) tellOver(tx *store.Tx, over []store.Alert) error {
-	if len(over) > oneByOne {
-		return w.teller.Tell(tx, store.Notice{Kind: noticeOver, Text: "✅ " + fmt.Sprintf(wordsIn(w.cfg.Lang).manyOver, len(over))})
-	}
-	for _, a := range over {
-		if err := w.teller.Tell(tx, store.Notice{Kind: noticeOver, Text: "✅ " + overText(a, w.cfg.Lang)}); err != nil {
+	for _, line := range w.overLines(over) {
+		if err := w.teller.Tell(tx, store.Notice{Kind: noticeOver, Text: line}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// overLines say what has come right: a line for each alert, or one for many.
+func (w *Worker) overLines(over []store.Alert) (lines []string) {
+	if len(over) > oneByOne {
+		return []string{"✅ " + fmt.Sprintf(wordsIn(w.cfg.Lang).manyOver, len(over))}
+	}
+	for _, a := range over {
+		lines = append(lines, "✅ "+overText(a, w.cfg.Lang))
+	}
+	return lines
+}
+
+// manyRaised says many alerts in one message.
+func (w *Worker) manyRaised(raised []store.Alert) string {
+	return "⚠️ " + fmt.Sprintf(wordsIn(w.cfg.Lang).many, len(raised)) + "\n\n" + w.list(raised)
 }
 
 // list is the first lines of the first alerts.
@@ -118,18 +131,25 @@ type hookNews struct {
 	Text   string      `json:"text"`
 	Raised []hookAlert `json:"raised"`
 	Over   []hookAlert `json:"over"`
+	More   int         `json:"more,omitempty"` // alerts of both kinds that are not listed
 }
+
+// maxHook is how many alerts of each kind the webhook has listed.
+const maxHook = 1000
 
 // tellHook tells the webhook what a look has found out, in one call.
 func (w *Worker) tellHook(tx *store.Tx, n news) error {
-	body := hookNews{Raised: w.hookAlerts(n.raised), Over: w.hookAlerts(n.over)}
+	raised, over := n.raised[:min(len(n.raised), maxHook)], n.over[:min(len(n.over), maxHook)]
+	body := hookNews{Raised: w.hookAlerts(raised), Over: w.hookAlerts(over), More: len(n.raised) + len(n.over) - len(raised) - len(over)}
 	var lines []string
-	for _, a := range body.Raised {
-		lines = append(lines, "⚠️ "+a.What)
+	if len(n.raised) > oneByOne {
+		lines = append(lines, w.manyRaised(n.raised))
+	} else {
+		for _, a := range body.Raised {
+			lines = append(lines, "⚠️ "+a.What)
+		}
 	}
-	for _, a := range n.over {
-		lines = append(lines, "✅ "+overText(a, w.cfg.Lang))
-	}
+	lines = append(lines, w.overLines(n.over)...)
 	body.Text = strings.Join(lines, "\n")
 	data, err := json.Marshal(body)
 	if err != nil {

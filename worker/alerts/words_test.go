@@ -1,6 +1,7 @@
 package alerts
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -49,4 +50,28 @@ func TestATextIsShortenedAtACharacter(t *testing.T) {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
 	}
+}
+
+func TestTheWebhookIsToldAStormInFewWords(t *testing.T) {
+	byHand(t, func(b *bench) {
+		var raised []store.Alert
+		for i := range maxHook + 7 {
+			raised = append(raised, store.Alert{ID: uint64(i + 1), Kind: store.AlertLogin, About: "login", Name: "main"})
+		}
+		b.Update(func(tx *store.Tx) error { return b.worker.tellHook(tx, news{raised: raised, over: raised}) })
+		var body hookNews
+		b.View(func(tx *store.Tx) error {
+			n, err := tx.Notices.Get(1)
+			if err != nil {
+				return err
+			}
+			return json.Unmarshal([]byte(n.Text), &body)
+		})
+		if len(body.Raised) != maxHook || len(body.Over) != maxHook || body.More != 14 {
+			t.Errorf("%d raised, %d over and %d more", len(body.Raised), len(body.Over), body.More)
+		}
+		if !strings.HasPrefix(body.Text, "⚠️ 1007 things have gone wrong at once\n\n• The login main") || !strings.HasSuffix(body.Text, "…\n✅ 1007 things have come right") {
+			t.Errorf("said %q", body.Text)
+		}
+	})
 }
