@@ -2,6 +2,7 @@ package adminbot
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 
 	"belfry/platform"
 	"belfry/store"
+	"belfry/worker/posts"
 	"belfry/worker/tasks"
 )
 
@@ -77,8 +79,11 @@ func TestTheIntervalIsChangedByButtonsOrInWords(t *testing.T) {
 		b.write("/check")
 		b.press("Add")
 		has(t, b.write("@alice\nbob\n\nno such name!"), "Added: 2, were there: 0, no names: 1", "Line 4 is no name")
-		b.Pass(time.Minute)
-		has(t, b.press("Refresh"), "Every 5 min", "Looked for: 2", "Last check")
+		has(t, b.write("carol, dave;Bob"), "Added: 2, were there: 1, no names: 0") // a client has sent a long text in parts
+		b.Pass(2 * time.Minute)
+		has(t, b.write("thanks"), b.bot.say.notUnderstood)
+		b.write("/check")
+		has(t, b.press("Refresh"), "Every 5 min", "Looked for: 4", "Last check")
 		b.press("Interval")
 		has(t, b.press("3 min"), "From now on every 3 min")
 		every := func() (d time.Duration) {
@@ -101,9 +106,12 @@ func TestTheIntervalIsChangedByButtonsOrInWords(t *testing.T) {
 
 		b.write("/check")
 		b.press("Interval")
-		has(t, b.write("soon"), "no number of minutes")
+		for _, nonsense := range []string{"soon", "1 hour", "2 часа", "307445736", "-5", "1.5"} {
+			has(t, b.write(nonsense), "no number of minutes")
+		}
 		has(t, b.write("0"), "is not between a minute and a week")
-		has(t, b.write("7"), "From now on every 7 min")
+		has(t, b.write("999999 min"), "is not between a minute and a week")
+		has(t, b.write("7 min."), "From now on every 7 min")
 		has(t, b.write("9"), b.bot.say.notUnderstood) // nobody asked
 		if every() != 7*time.Minute {
 			t.Errorf("every %v", every())
@@ -195,6 +203,80 @@ func TestPostsAreShownApprovedPublishedAndCancelled(t *testing.T) {
 	})
 }
 
+// The bot says what follows, also if the time of a post has passed.
+func TestAPostIsApprovedAfterItsTime(t *testing.T) {
+	inBubble(t, "en", func(b *bench) {
+		once := b.request(time.Hour, posts.Request{Text: "anyway", Hold: true})
+		skip := b.request(time.Hour, posts.Request{Text: "in time or never", Hold: true, Lateness: store.Lateness{Policy: store.LateSkip, Grace: 4 * time.Hour}})
+		b.Pass(3 * time.Hour)
+		b.write("/posts")
+		b.press("anyway")
+		has(t, b.press("Approve"), "Its time has passed. Let this post go out at once?")
+		has(t, b.press("Approve"), "It goes out now.")
+		b.write("/posts")
+		b.press("in time or never")
+		has(t, b.press("Approve"), "Its time has passed. Let this post go out at once?")
+		b.Pass(3 * time.Hour)
+		has(t, b.press("Approve"), "It is approved, and skipped")
+		b.Pass(time.Minute)
+		if first, second := b.post(once.ID).Status, b.post(skip.ID).Status; first != store.PostPublished || second != store.PostSkipped {
+			t.Errorf("they are %s and %s", first, second)
+		}
+		late := b.request(time.Hour, posts.Request{Text: "too late", Hold: true, Lateness: store.Lateness{Policy: store.LateSkip, Grace: time.Minute}})
+		b.Pass(2 * time.Hour)
+		b.write("/posts")
+		for _, row := range b.press("too late").Buttons {
+			if strings.Contains(row[0].Text, "Approve") {
+				t.Errorf("post %d can be approved, and would be skipped", late.ID)
+			}
+		}
+	})
+}
+
+// Between question and answer the post is changed.
+func TestNobodyApprovesWhatWasNotShown(t *testing.T) {
+	inBubble(t, "en", func(b *bench) {
+		post := b.schedule(time.Hour, "harmless", true)
+		b.write("/posts")
+		b.press("harmless")
+		has(t, b.press("Approve"), "harmless")
+		b.Update(func(tx *store.Tx) error {
+			changed, err := tx.Posts.Get(post.ID)
+			if err != nil {
+				return err
+			}
+			changed.Text = "something else"
+			return tx.Posts.Put(&changed)
+		})
+		has(t, b.press("Approve"), "The post was changed meanwhile.", "something else")
+		if !b.post(post.ID).Held {
+			t.Error("it is approved")
+		}
+		has(t, b.press("Approve"), "It goes out at its time.")
+		if b.post(post.ID).Held {
+			t.Error("it is held")
+		}
+	})
+}
+
+func TestACancelledPostThatMayBeOutIsSaidToBe(t *testing.T) {
+	inBubble(t, "en", func(b *bench) {
+		post := b.schedule(time.Hour, "perhaps", false)
+		b.Update(func(tx *store.Tx) error {
+			p, err := tx.Posts.Get(post.ID)
+			if err != nil {
+				return err
+			}
+			p.Unsettled = true
+			return tx.Posts.Put(&p)
+		})
+		b.write("/posts")
+		b.press("perhaps")
+		b.press("Cancel")
+		has(t, b.press("Cancel"), "Nobody knows whether it is out")
+	})
+}
+
 func TestManyPostsAreCountedAndTheFirstShown(t *testing.T) {
 	inBubble(t, "en", func(b *bench) {
 		for i := range 40 {
@@ -263,6 +345,13 @@ func TestAlertsAreSeen(t *testing.T) {
 		has(t, b.press("Menu"), "What would you like to see?")
 		b.write("/alerts")
 		has(t, b.press("1. Seen"), "Nothing needs looking at")
+		b.Update(func(tx *store.Tx) error {
+			return tx.Alerts.Add(&store.Alert{Kind: store.AlertLogin, About: "login_1", Subject: 1, Name: "main", RaisedAt: tx.Now()})
+		})
+		b.write("/alerts")
+		for _, m := range []platform.Post{b.press("1. Seen"), b.write("/status"), b.write("/alerts")} {
+			has(t, m, "Nothing needs looking at", "Seen, and still so:", "• The login main")
+		}
 	})
 }
 
@@ -301,6 +390,58 @@ func TestABackupIsSentSealedAndLeavesNothingBehind(t *testing.T) {
 		}
 		shown := b.shown()
 		has(t, shown[len(shown)-1], "The backup could not be made or sent", "no files here")
+	})
+}
+
+func TestWhoIsNoAdminAnyMoreGetsNoBackup(t *testing.T) {
+	inBubble(t, "en", func(b *bench) {
+		b.write("/backup")
+		b.Stop() // with the press heard, and nothing made
+		b.Update(func(tx *store.Tx) error {
+			return b.bot.Hear(tx, platform.Heard{From: admin, Name: "Ann", QueryID: 1, MessageID: 1, Data: "backup/yes"})
+		})
+		b.startFor("en", admin+1)
+		b.Pass(time.Hour)
+		if len(b.net.files) != 0 {
+			t.Errorf("%d backups were sent", len(b.net.files))
+		}
+		b.startFor("en", admin)
+		b.write("/backup")
+		has(t, b.press("Send it"), "I make the copy")
+		b.Pass(5 * time.Minute)
+		if len(b.net.files) != 1 {
+			t.Errorf("%d backups were sent to the admin", len(b.net.files))
+		}
+	})
+}
+
+// Its last attempt ended with the program, in the middle of the sealing.
+func TestABackupThatIsGivenUpLeavesNoOpenCopy(t *testing.T) {
+	inBubble(t, "en", func(b *bench) {
+		b.write("/backup")
+		b.press("Send it")
+		b.Pass(time.Second)
+		dir := filepath.Join(b.dir, backupsFolder, fmt.Sprint("backup_", admin))
+		if err := os.WriteFile(filepath.Join(dir, "belfry.db.age.open"), []byte("sessions"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		b.Update(func(tx *store.Tx) error {
+			job, err := tx.Jobs.ByName(fmt.Sprint("backup_", admin))
+			if err != nil {
+				return err
+			}
+			return errors.Join(backer{b.bot}.End(tx, job, store.Reason{Code: store.ReasonGaveUp}), tx.Jobs.Delete(job.ID))
+		})
+		if left, err := filepath.Glob(filepath.Join(dir, "*")); err != nil || len(left) > 0 {
+			t.Errorf("left are %v, %v", left, err)
+		}
+		sent := len(b.net.files)
+		b.write("/backup")
+		has(t, b.press("Send it"), "I make the copy")
+		b.Pass(5 * time.Minute)
+		if len(b.net.files) != sent+1 {
+			t.Errorf("%d backups were sent, %d before", len(b.net.files), sent)
+		}
 	})
 }
 

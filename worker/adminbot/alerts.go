@@ -54,6 +54,18 @@ func (r request) who() string {
 	return strconv.FormatInt(r.chat, 10)
 }
 
+// stillSo are the alerts that somebody has seen and that are not over.
+func (r request) stillSo(limit int) (lines []string, err error) {
+	seen, err := r.tx.Alerts.ByState(store.AlertAcknowledged, store.Query{Limit: limit})
+	for _, a := range seen.Items {
+		lines = append(lines, "• "+alerts.Text(a, r.bot.cfg.Lang, r.bot.cfg.Zone).What)
+	}
+	if seen.Next != "" {
+		lines = append(lines, "…")
+	}
+	return lines, err
+}
+
 func (r request) alertsPage(first string) (screen, error) {
 	say := r.bot.say
 	open, err := r.tx.Alerts.ByState(store.AlertOpen, store.Query{Limit: shownAlerts})
@@ -81,7 +93,15 @@ func (r request) alertsPage(first string) (screen, error) {
 		rows = append(rows, []store.Button{button(say.seeAll, pageAlerts, "ack")})
 	}
 	if len(open.Items) == 0 {
-		lines = append(lines, "✅ "+say.allWell)
+		lines = append(lines, "✅ "+say.allWell, "")
+	}
+	still, err := r.stillSo(shownAlerts)
+	if err != nil {
+		return screen{}, err
+	}
+	if len(still) > 0 {
+		lines = append(lines, "👁 "+say.stillSo)
+		lines = append(lines, still...)
 	}
 	return r.page(strings.Join(lines, "\n"), rows, button(say.refresh, pageAlerts)), nil
 }

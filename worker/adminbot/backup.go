@@ -66,6 +66,9 @@ func noticeOf(job store.Job) string { return "adminbot." + job.Name }
 
 // Run takes the step that comes next.
 func (b backer) Run(_ context.Context, job store.Job) (scheduler.Outcome, error) {
+	if !b.obeys(int64(job.Subject)) { // who asked for it is no admin any more
+		return scheduler.Outcome{Write: func(tx *store.Tx) error { return tx.Settings.Set(noticeOf(job), "") }}, b.clear(job)
+	}
 	var notice store.Notice
 	err := b.db.View(func(tx *store.Tx) error {
 		id, err := tx.Settings.Value(noticeOf(job))
@@ -135,9 +138,13 @@ func (b backer) make(job store.Job) (scheduler.Outcome, error) {
 	}), nil
 }
 
-// End tells the admin that there is no backup.
+// End tells the admin that there is no backup, and removes what there is of it: an attempt that was
+// interrupted leaves a copy that is not encrypted.
 func (b backer) End(tx *store.Tx, job store.Job, why store.Reason) error {
-	return b.tellFailure(tx, job, why)
+	if err := b.clear(job); err != nil {
+		b.cfg.Log.Error().Err(err).Msg("what is left of a backup has to be removed by hand")
+	}
+	return errors.Join(tx.Settings.Set(noticeOf(job), ""), b.tellFailure(tx, job, why))
 }
 
 func (b backer) tellFailure(tx *store.Tx, job store.Job, why store.Reason) error {

@@ -120,6 +120,12 @@ func inBubble(t *testing.T, lang string, test func(b *bench)) {
 // start starts the workers and a scheduler on the store, as a new process would.
 func (b *bench) start(lang string) {
 	b.T.Helper()
+	b.startFor(lang, admin)
+}
+
+// startFor starts them for another admin.
+func (b *bench) startFor(lang string, admin int64) {
+	b.T.Helper()
 	b.Stop()
 	told := notices.New(b.DB, notices.Config{Admins: []string{fmt.Sprint(admin)}, Bot: b.net, Log: zerolog.Nop()})
 	b.workers = Workers{
@@ -212,8 +218,13 @@ func has(t *testing.T, m platform.Post, parts ...string) {
 // schedule makes a post that is due after a while.
 func (b *bench) schedule(after time.Duration, text string, hold bool) store.Post {
 	b.T.Helper()
-	draft, err := b.workers.Posts.Prepare(b.T.Context(), posts.Request{Platform: "telegram", Text: text, Hold: hold,
-		ScheduledTime: time.Now().Add(after).Format(time.RFC3339Nano)})
+	return b.request(after, posts.Request{Text: text, Hold: hold})
+}
+
+func (b *bench) request(after time.Duration, r posts.Request) store.Post {
+	b.T.Helper()
+	r.Platform, r.ScheduledTime = "telegram", time.Now().Add(after).Format(time.RFC3339Nano)
+	draft, err := b.workers.Posts.Prepare(b.T.Context(), r)
 	if err != nil {
 		b.T.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package adminbot
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -41,7 +42,7 @@ func (r request) check(path []string) (screen, error) {
 	case "list":
 		return r.list(strings.Join(path[1:], "/"))
 	case "add":
-		if err := r.ask(askNames); err != nil {
+		if err := r.ask(askNames, answerTime); err != nil {
 			return screen{}, err
 		}
 		return r.page(r.bot.say.sendNames, nil, button(r.bot.say.back, pageCheck)), nil
@@ -99,7 +100,7 @@ func (r request) minutes(d time.Duration) string {
 
 // intervalPage offers intervals and takes another one as a text.
 func (r request) intervalPage() (screen, error) {
-	if err := r.ask(askInterval); err != nil {
+	if err := r.ask(askInterval, answerTime); err != nil {
 		return screen{}, err
 	}
 	var rows [][]store.Button
@@ -114,9 +115,8 @@ func (r request) intervalPage() (screen, error) {
 
 // takeInterval sets the interval, which is written in minutes.
 func (r request) takeInterval(text string) (screen, error) {
-	number, _, _ := strings.Cut(strings.TrimSpace(text), " ")
-	n, err := strconv.Atoi(number)
-	if err != nil {
+	n, ok := minutesIn(text)
+	if !ok {
 		s, err := r.intervalPage() // the question stands
 		s.text = r.bot.say.noNumber + "\n\n" + s.text
 		return s, err
@@ -136,8 +136,22 @@ func (r request) takeInterval(text string) (screen, error) {
 	return r.checkPage("✅ " + fmt.Sprintf(r.bot.say.intervalSet, r.minutes(job.Trigger.Every)))
 }
 
+// minutesIn reads a number of minutes, with its unit or without. It takes no other unit: who writes "1
+// hour" does not mean a minute.
+func minutesIn(text string) (n int, ok bool) {
+	found := regexp.MustCompile(`^(\d{1,6})\s*(m|min|mins|minute|minutes|м|мин|минута|минуту|минуты|минут)?\.?$`).
+		FindStringSubmatch(strings.ToLower(strings.TrimSpace(text)))
+	if found == nil {
+		return 0, false
+	}
+	n, err := strconv.Atoi(found[1])
+	return n, err == nil
+}
+
 // takeNames has the accounts watched whose names are in a text.
 func (r request) takeNames(text string) (screen, error) {
+	// In a chat a comma stands between names, and not before a note.
+	text = strings.NewReplacer(",", "\n", ";", "\n").Replace(text)
 	list, err := r.bot.workers.Accounts.AddList(r.tx, text, accounts.Request{})
 	if err != nil {
 		return screen{}, err
@@ -149,7 +163,7 @@ func (r request) takeNames(text string) (screen, error) {
 		}
 	}
 	if list.Added > 0 {
-		if err := r.forget(); err != nil {
+		if err := r.ask(askNames, restTime); err != nil {
 			return screen{}, err
 		}
 	}

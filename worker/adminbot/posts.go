@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"belfry/store"
+	"belfry/worker/posts"
 )
 
 const (
@@ -32,26 +33,56 @@ func (r request) posts(path []string) (screen, error) {
 	if len(path) == 1 {
 		return r.postPage(post, ""), nil
 	}
-	say, w := r.bot.say, r.bot.workers.Posts
-	act := map[string]struct {
-		do                  func(*store.Tx, uint64) (store.Post, error)
-		question, yes, done string
-	}{
-		"approve": {w.Approve, say.approveAsk, say.approve, say.approved},
-		"now":     {w.PublishNow, say.nowAsk, say.now, say.goesOut},
-		"retry":   {w.Retry, say.retryAsk, say.retry, say.goesOut},
-		"cancel":  {w.Cancel, say.cancelAsk, say.cancel, say.cancelled},
-	}[path[1]]
+	act := r.postAction(path[1], post)
+	if act.do == nil {
+		return r.hint(r.bot.say.notUnderstood), nil
+	}
+	// The button that confirms names what was shown beside it: nobody agrees to anything else.
+	seen := posts.Seen(post)
+	confirm := r.confirm(act.question+"\n\n"+r.postText(post), act.yes, pagePosts, id, path[1])
+	confirm.buttons[0][0].Data += "/" + seen
 	switch {
-	case act.do == nil:
-		return r.hint(say.notUnderstood), nil
 	case len(path) == 2:
-		return r.confirm(act.question+"\n\n"+r.postText(post), act.yes, pagePosts, id, path[1]), nil
+		return confirm, nil
+	case len(path) == 3 || path[3] != seen:
+		confirm.text = "⚠️ " + r.bot.say.postChanged + "\n\n" + confirm.text
+		return confirm, nil
 	}
 	if post, err = act.do(r.tx, id); err != nil {
 		return screen{}, err
 	}
-	return r.postPage(post, act.done), nil
+	if post.Status == store.PostUnknown {
+		return r.postPage(post, "⚠️ "+r.bot.say.maybeOut), nil
+	}
+	return r.postPage(post, "✅ "+act.done), nil
+}
+
+// postAction is what can be done with a post.
+type postAction struct {
+	do                  func(*store.Tx, uint64) (store.Post, error)
+	question, yes, done string
+}
+
+func (r request) postAction(name string, post store.Post) postAction {
+	say, w := r.bot.say, r.bot.workers.Posts
+	switch name {
+	case "approve":
+		switch {
+		case r.tx.Now().Before(post.ScheduledTime):
+			return postAction{w.Approve, say.approveAsk, say.approve, say.approved}
+		case posts.TooLate(post, r.tx.Now()):
+			return postAction{w.Approve, say.tooLateAsk, say.approve, say.tooLate}
+		default:
+			return postAction{w.Approve, say.lateAsk, say.approve, say.goesOut}
+		}
+	case "now":
+		return postAction{w.PublishNow, say.nowAsk, say.now, say.goesOut}
+	case "retry":
+		return postAction{w.Retry, say.retryAsk, say.retry, say.goesOut}
+	case "cancel":
+		return postAction{w.Cancel, say.cancelAsk, say.cancel, say.cancelled}
+	}
+	return postAction{}
 }
 
 func (r request) postsPage() (screen, error) {
@@ -162,13 +193,16 @@ func (r request) postPage(p store.Post, first string) screen {
 	say := r.bot.say
 	text := r.postText(p)
 	if first != "" {
-		text = "✅ " + first + "\n\n" + text
+		text = first + "\n\n" + text
 	}
 	step := func(text, name string) []store.Button { return []store.Button{button(text, pagePosts, p.ID, name)} }
 	var rows [][]store.Button
 	switch {
 	case p.Held && !p.Status.Final():
-		rows = append(rows, step(say.approve, "approve"), step(say.now, "now"), step(say.cancel, "cancel"))
+		if !posts.TooLate(p, r.tx.Now()) { // approving would only skip it
+			rows = append(rows, step(say.approve, "approve"))
+		}
+		rows = append(rows, step(say.now, "now"), step(say.cancel, "cancel"))
 	case !p.Status.Final():
 		rows = append(rows, step(say.now, "now"), step(say.cancel, "cancel"))
 	case slices.Contains([]store.PostStatus{store.PostFailed, store.PostUnknown, store.PostSkipped, store.PostCancelled}, p.Status):

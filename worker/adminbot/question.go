@@ -12,14 +12,18 @@ const (
 	askNames    = "names"
 )
 
-// answerTime is how long a text counts as the answer to a question.
-const answerTime = 15 * time.Minute
+const (
+	// answerTime is how long a text counts as the answer to a question.
+	answerTime = 15 * time.Minute
+	// restTime is how long further texts belong to an answer: a client sends a long one in parts.
+	restTime = time.Minute
+)
 
 func (r request) setting() string { return fmt.Sprint("adminbot.asked.", r.chat) }
 
-// ask notes that the next text of the admin is the answer to a question.
-func (r request) ask(what string) error {
-	return r.tx.Settings.Set(r.setting(), what+" "+r.tx.Now().Format(time.RFC3339))
+// ask notes that the texts of the admin are, for some time, the answer to a question.
+func (r request) ask(what string, during time.Duration) error {
+	return r.tx.Settings.Set(r.setting(), what+" "+r.tx.Now().Add(during).Format(time.RFC3339))
 }
 
 // asked is the question that the admin has not answered yet; empty if there is none.
@@ -28,9 +32,9 @@ func (r request) asked() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	what, at, _ := strings.Cut(value, " ")
-	when, err := time.Parse(time.RFC3339, at)
-	if err != nil || r.tx.Now().Sub(when) > answerTime {
+	what, until, _ := strings.Cut(value, " ")
+	end, err := time.Parse(time.RFC3339, until)
+	if left := end.Sub(r.tx.Now()); err != nil || left < 0 || left > answerTime+time.Minute { // or the clock was set back
 		return "", nil //nolint:nilerr // no question was asked
 	}
 	return what, nil

@@ -62,6 +62,13 @@ func (r request) status() (screen, error) {
 	case open.Next != "":
 		b.WriteString("…\n")
 	}
+	still, err := r.stillSo(behind)
+	if err != nil {
+		return screen{}, err
+	}
+	if len(still) > 0 {
+		b.WriteString("👁 " + say.stillSo + "\n" + strings.Join(still, "\n") + "\n")
+	}
 	s, err := readStrangers(r.tx)
 	if err != nil {
 		return screen{}, err

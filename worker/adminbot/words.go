@@ -23,13 +23,14 @@ type words struct {
 	noPosts, postsToday, postsHeld, morePosts, postTitle, postHead, isHeld, media string
 	approve, approveAsk, approved, now, nowAsk, goesOut                           string
 	retry, retryAsk, cancel, cancelAsk, cancelled                                 string
+	lateAsk, tooLateAsk, tooLate, postChanged, maybeOut                           string
 	postMarks, postStates                                                         map[store.PostStatus]string
 
 	noTasks, tasksBelow, taskTitle, taskHead, taskCounts, taskPaused, taskNext, taskEnds string
 	lastError, pause, resume                                                             string
 	taskMarks, taskStates                                                                map[store.TaskStatus]string
 
-	seen, seeAll, allSeen, seenBy, overSince, moreAlerts string
+	seen, seeAll, allSeen, seenBy, overSince, moreAlerts, stillSo string
 
 	noPassphrase, backupMeans, sendBackup, backupRuns, backupBegins string
 	backup, backupTooLarge, backupFailed                            string
@@ -86,7 +87,7 @@ func english() words {
 		checkBegins: "✅ A check begins.", checkNow: "▶️ Check now", interval: "⏱ Interval", list: "📃 List", add: "➕ Add",
 		quietOn: "🔕 Quiet mode", quietOff: "🔔 Tell everything",
 		minutes: "%d min", chooseInterval: "How many minutes between two checks? Press a button, or write a number.",
-		noNumber: "⚠️ That is no number of minutes.", intervalSet: "From now on every %s.",
+		noNumber: "⚠️ That is no number of minutes such as 15.", intervalSet: "From now on every %s.",
 		sendNames: "Send me names, one in each line: with or without @, or the address of the profile.",
 		added:     "➕ Added: %d, were there: %d, no names: %d", line: "⚠️ Line %d is no name: %s",
 		marks: "⏳ looked for, ✅ found, ❌ vanished", stateMarks: stateMarks(),
@@ -97,6 +98,10 @@ func english() words {
 		now: "🚀 Publish now", nowAsk: "Publish this post now?", goesOut: "It goes out now.",
 		retry: "🔁 Publish again", retryAsk: "Publish this post again? If it is out after all, it does not come twice.",
 		cancel: "🚫 Cancel the post", cancelAsk: "Cancel this post?", cancelled: "It is cancelled.",
+		lateAsk:    "Its time has passed. Let this post go out at once?",
+		tooLateAsk: "Its time passed too long ago: if approved now, it is skipped. Publish it now, or change its time on the page.",
+		tooLate:    "It is approved, and skipped: its time passed too long ago.", postChanged: "The post was changed meanwhile. This is how it is now.",
+		maybeOut:  "It will not be sent again. Nobody knows whether it is out: look in the chat.",
 		postMarks: postMarks(), postStates: map[store.PostStatus]string{
 			store.PostScheduled: "scheduled", store.PostPublishing: "being published", store.PostPublished: "published", store.PostFailed: "failed",
 			store.PostUnknown: "nobody knows whether it is out", store.PostCancelled: "cancelled", store.PostSkipped: "skipped",
@@ -110,7 +115,7 @@ func english() words {
 		},
 
 		seen: "👁 %d. Seen", seeAll: "👁 All seen", allSeen: "Seen: %d", seenBy: "Seen by %s, %s", overSince: "Over since %s",
-		moreAlerts: "… and more: these come first.",
+		moreAlerts: "… and more: these come first.", stillSo: "Seen, and still so:",
 
 		noPassphrase: "I send the file only encrypted, and there is no passphrase: set BELFRY_BACKUP_PASSPHRASE and start Belfry again. " +
 			"Keep it elsewhere, too: without it nobody can open a backup.",
@@ -140,7 +145,7 @@ func russian() words {
 		gone:          "Этого больше нет.",
 		menu:          "☰ Меню", refresh: "↻ Обновить", back: "‹ Назад", more: "Дальше ›", no: "Нет",
 		statusAt: "📋 Belfry, %s", nothingRuns: "Сейчас ничего не выполняется", next: "Дальше:", nothingNext: "ничего",
-		allWell: "Всё в порядке", strangers: "🚷 Чужие пытались со мной говорить: %d, последний в %s (id %d)",
+		allWell: "Смотреть не на что", strangers: "🚷 Чужие пытались со мной говорить: %d, последний в %s (id %d)",
 
 		every: "Каждые %s", checking: "Идёт проверка: %d из %d", checkPaused: "⏸ На паузе", nextCheck: "Следующая проверка: %s",
 		noAccounts: "Аккаунтов пока нет: нажмите «Добавить».", counts: "Ищем: %d, найдено: %d, пропало: %d",
@@ -159,6 +164,10 @@ func russian() words {
 		now: "🚀 Опубликовать сейчас", nowAsk: "Опубликовать этот пост сейчас?", goesOut: "Пост выходит.",
 		retry: "🔁 Опубликовать снова", retryAsk: "Опубликовать этот пост снова? Если он всё-таки вышел, дважды не появится.",
 		cancel: "🚫 Отменить пост", cancelAsk: "Отменить этот пост?", cancelled: "Пост отменён.",
+		lateAsk:    "Его время прошло. Выпустить этот пост сразу?",
+		tooLateAsk: "Его время прошло слишком давно: если одобрить его сейчас, он будет пропущен. Опубликуйте его сейчас или измените время на странице.",
+		tooLate:    "Пост одобрен и пропущен: его время прошло слишком давно.", postChanged: "Пост тем временем изменили. Вот каков он теперь.",
+		maybeOut:  "Отправляться он больше не будет. Вышел ли он, неизвестно: посмотрите в чате.",
 		postMarks: postMarks(), postStates: map[store.PostStatus]string{
 			store.PostScheduled: "запланирован", store.PostPublishing: "публикуется", store.PostPublished: "опубликован", store.PostFailed: "не удалось",
 			store.PostUnknown: "неизвестно, вышел ли", store.PostCancelled: "отменён", store.PostSkipped: "пропущен",
@@ -172,7 +181,7 @@ func russian() words {
 		},
 
 		seen: "👁 %d. Вижу", seeAll: "👁 Вижу все", allSeen: "Просмотрено: %d", seenBy: "Видел(а) %s, %s", overSince: "Наладилось: %s",
-		moreAlerts: "… и ещё: сначала эти.",
+		moreAlerts: "… и ещё: сначала эти.", stillSo: "Замечено, но ещё длится:",
 
 		noPassphrase: "Файл я отправляю только зашифрованным, а пароля нет: задайте BELFRY_BACKUP_PASSPHRASE и перезапустите Belfry. " +
 			"Сохраните его и в другом месте: без него копию никто не откроет.",
