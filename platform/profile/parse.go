@@ -71,6 +71,7 @@ type file struct {
 	ErrorURL  string            `json:"errorUrl"`
 	Claimed   string            `json:"username_claimed"`
 	Canaries  []string          `json:"canaries"`
+	Reserved  []string          `json:"reserved"`
 	Found     []Condition       `json:"found"`
 	Absent    []Condition       `json:"absent"`
 	Via       string            `json:"via"`
@@ -146,6 +147,9 @@ func parseRule(name string, data []byte) (Rule, error) {
 	rule := Rule{
 		Site: strings.ToLower(strings.TrimSpace(name)), URL: f.URL, Home: f.URLMain, ProbeURL: f.URLProbe,
 		Headers: f.Headers, Pattern: f.Pattern, Canaries: f.Canaries, Found: f.Found, Absent: f.Absent, Via: f.Via,
+	}
+	for _, word := range f.Reserved {
+		rule.Reserved = append(rule.Reserved, strings.ToLower(word))
 	}
 	if f.Claimed != "" && !slices.Contains(rule.Canaries, f.Claimed) {
 		rule.Canaries = append(rule.Canaries, f.Claimed)

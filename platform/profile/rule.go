@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Rule says how a site is asked and what its answers mean. {} stands for the user name in URL,
@@ -17,6 +19,7 @@ type Rule struct {
 	ProbeURL string            // what is asked; empty means URL
 	Headers  map[string]string // of the request
 	Pattern  string            // what a user name looks like, as a regular expression
+	Reserved []string          // what stands in addresses where a user name would, and is none, in lower case
 	Canaries []string          // user names that surely exist, at least one
 	Found    []Condition       // any of them means that the profile exists
 	Absent   []Condition       // any of them means that it does not, if the canary was found
@@ -57,7 +60,10 @@ func (r Rule) Profile(username string) string { return fill(r.URL, username, url
 
 // Fits reports whether the site could have a user of this name.
 func (r Rule) Fits(username string) bool {
-	if username == "" || len(username) > maxName || strings.ContainsFunc(username, notInNames) {
+	if username == "" || len(username) > maxName || !utf8.ValidString(username) || strings.ContainsFunc(username, notInNames) {
+		return false
+	}
+	if slices.Contains(r.Reserved, strings.ToLower(username)) {
 		return false
 	}
 	return r.pattern == nil || r.pattern.MatchString(username)
@@ -65,26 +71,39 @@ func (r Rule) Fits(username string) bool {
 
 const maxName = 100
 
-// notInNames reports whether no site has the character in its user names.
-func notInNames(c rune) bool { return c <= ' ' || strings.ContainsRune("/?#\\\x7f\u00a0\ufeff", c) }
+// notInNames reports whether no site has the character in its user names: because it ends a name in an
+// address, or is not seen.
+func notInNames(c rune) bool {
+	return strings.ContainsRune(`/?#\`, c) || unicode.IsSpace(c) || unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c) || c == '\ufeff' || c == '\u200b'
+}
 
 // Name returns the user name out of what people paste: the name, with or without @, or the address
-// of the profile. It may not fit.
+// of the profile or of something that is below it, such as a post of the user's. It may not fit: that of
+// a page which is nobody's profile has a reserved word where the name would be.
 func (r Rule) Name(pasted string) string {
 	name := strings.TrimSpace(pasted)
-	before, _, _ := strings.Cut(r.URL, "{}")
-	if before != "" {
-		bare, address := withoutScheme(name), withoutScheme(before)
-		if len(bare) >= len(address) && strings.EqualFold(bare[:len(address)], address) {
-			name, _, _ = strings.Cut(bare[len(address):], "?")
-			name, _, _ = strings.Cut(name, "#")
-			name, _, _ = strings.Cut(name, "/")
-			if plain, err := url.PathUnescape(name); err == nil {
-				name = plain
-			}
+	before, after, _ := strings.Cut(r.URL, "{}")
+	before = withoutScheme(before)
+	if bare := withoutScheme(name); before == "" { // the name is a part of the host's
+		host, _, _ := strings.Cut(after, "/")
+		if i := len(part(bare)) - len(host); host != "" && i > 0 && strings.EqualFold(part(bare)[i:], host) {
+			name = bare[:i]
+		}
+	} else if len(bare) >= len(before) && strings.EqualFold(bare[:len(before)], before) {
+		name = part(bare[len(before):])
+		if plain, err := url.PathUnescape(name); err == nil {
+			name = plain
 		}
 	}
 	return strings.TrimPrefix(name, "@")
+}
+
+// part is the beginning of an address up to where its next part begins.
+func part(address string) string {
+	if i := strings.IndexAny(address, "/?#"); i >= 0 {
+		return address[:i]
+	}
+	return address
 }
 
 func withoutScheme(address string) string {

@@ -36,11 +36,58 @@ func TestNamesAreTakenOutOfWhatPeoplePaste(t *testing.T) {
 	}
 }
 
+func TestTheAddressOfSomethingElseIsNobodysName(t *testing.T) {
+	for site, addresses := range map[string][]string{
+		"instagram": {"https://www.instagram.com/p/Cxyz123/", "instagram.com/stories/alice/123/", "https://www.instagram.com/Reel/Cabc/", "https://www.instagram.com/explore/", "explore"},
+		"telegram":  {"https://t.me/s/durov", "https://t.me/c/1234/5", "https://t.me/joinchat/AAAA", "t.me/addstickers/Animals", "https://t.me/share/url?url=x", "https://t.me/+AAAA"},
+		"github":    {"https://github.com/orgs/golang/people", "https://github.com/search?q=x"},
+		"x":         {"https://x.com/i/lists/1", "https://x.com/home"},
+		"tiktok":    {"https://www.tiktok.com/tag/cats"},
+	} {
+		rule := profile.Builtin()[site]
+		for _, pasted := range addresses {
+			if name := rule.Name(pasted); rule.Fits(name) {
+				t.Errorf("%s is taken for the user %q", pasted, name)
+			}
+		}
+	}
+	for pasted, site := range map[string]string{
+		"https://www.instagram.com/alice/p/Cxyz/": "instagram", "https://t.me/alice/12": "telegram", "https://x.com/alice/status/1": "x",
+		"https://www.tiktok.com/@alice/video/1": "tiktok", "https://github.com/alice/repository": "github",
+	} {
+		rule := profile.Builtin()[site]
+		if name := rule.Name(pasted); name != "alice" || !rule.Fits(name) {
+			t.Errorf("%s is taken for %q", pasted, name)
+		}
+	}
+}
+
+func TestANameCanBeAPartOfTheHosts(t *testing.T) {
+	rules, err := profile.ParseRules([]byte(`{"blog": {"url": "https://{}.blog.example/", "errorType": "status_code", "username_claimed": "admin", "reserved": ["WWW"]}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	blog := rules["blog"]
+	for pasted, want := range map[string]string{
+		"alice": "alice", "@alice": "alice", "https://alice.blog.example/post/1": "alice", "Alice.Blog.Example": "Alice", "alice.blog.example?x": "alice",
+	} {
+		if got := blog.Name(pasted); got != want {
+			t.Errorf("%q is %q", pasted, got)
+		}
+	}
+	for _, pasted := range []string{"https://elsewhere.example/", "www", "bad\xff", "alice\u202e", "alice\u200b", "al\u2028ice", "al\u0085ice", "blog.example/%ff"} {
+		if name := blog.Name(pasted); blog.Fits(name) {
+			t.Errorf("%q is taken for %q", pasted, name)
+		}
+	}
+}
+
 func TestAFileOfRulesIsRefusedWithSiteAndField(t *testing.T) {
 	const good = `"url": "https://s.example/{}", "errorType": "status_code", "username_claimed": "blue"`
 	for what, of := range map[string]struct{ rule, field string }{
 		"no user name in the address": {`"url": "https://s.example/", "errorType": "status_code", "username_claimed": "blue"`, "url"},
 		"no address":                  {`"url": "s.example/{}", "errorType": "status_code", "username_claimed": "blue"`, "url"},
+		"a reserved canary":           {good + `, "reserved": ["Blue"]`, "username_claimed"},
 		"no canary":                   {`"url": "https://s.example/{}", "errorType": "status_code"`, "username_claimed"},
 		"a canary that does not fit":  {good + `, "regexCheck": "^[0-9]+$"`, "username_claimed"},
 		"look-ahead":                  {good + `, "regexCheck": "^(?=x)y"`, "regexCheck"},
