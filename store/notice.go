@@ -10,6 +10,8 @@ type Notice struct {
 	ID   uint64 `json:"id"`
 	Kind string `json:"kind"` // what it is about, such as account_found
 	Chat string `json:"chat"` // who is told: a chat, or [WebhookChat]
+	// Admin says that the chat is told because it is an admin's. It is not, once it no longer is.
+	Admin bool `json:"admin,omitempty"`
 	// Key makes the call to the network repeatable.
 	Key      int64      `json:"key"`
 	Text     string     `json:"text"`

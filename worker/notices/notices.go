@@ -33,7 +33,7 @@ type Bot interface {
 
 // Config is who is told.
 type Config struct {
-	Admins  []string           // the chats of those who run Belfry
+	Admins  []string           // the chats of those who run Belfry; others are not told what was meant for an admin
 	Bot     Bot                // nil: the admins are told nothing
 	Webhook platform.Publisher // told in JSON; may be nil
 	Log     zerolog.Logger
@@ -88,8 +88,8 @@ func (w *Worker) Tell(tx *store.Tx, n store.Notice, more ...string) error {
 		if chat == "" || slices.Contains(chats[:i], chat) {
 			continue
 		}
-		n.Chat = chat
-		if _, err := w.Send(tx, n); err != nil {
+		n.Chat, n.Admin = chat, !slices.Contains(more, chat)
+		if _, err := w.write(tx, n); err != nil {
 			return err
 		}
 	}
@@ -101,13 +101,19 @@ func (w *Worker) TellHook(tx *store.Tx, kind string, body []byte) error {
 	if w.cfg.Webhook == nil {
 		return nil
 	}
-	_, err := w.Send(tx, store.Notice{Kind: kind, Chat: store.WebhookChat, Text: string(body)})
+	_, err := w.write(tx, store.Notice{Kind: kind, Chat: store.WebhookChat, Text: string(body)})
 	return err
 }
 
-// Send writes a notice to its chat, with the job that sends it. A text that is longer than Telegram takes
-// is shortened.
+// Send writes a notice to one admin, whose chat it names.
 func (w *Worker) Send(tx *store.Tx, n store.Notice) (store.Notice, error) {
+	n.Admin = true
+	return w.write(tx, n)
+}
+
+// write writes a notice with the job that sends it. A text that is longer than Telegram takes is
+// shortened.
+func (w *Worker) write(tx *store.Tx, n store.Notice) (store.Notice, error) {
 	n.ID, n.Key, n.CreatedAt, n.Text = 0, platform.NewKey(), tx.Now(), fitting(n)
 	if err := tx.Notices.Add(&n); err != nil {
 		return n, fmt.Errorf("tell %s: %w", n.Chat, err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rs/zerolog"
 	"pgregory.net/rapid"
 
 	"belfry/platform"
@@ -254,6 +255,41 @@ func TestAnAnswerThatNobodyWaitsForIsGivenUp(t *testing.T) {
 		if n := b.waiting(); n != 0 {
 			t.Errorf("%d wait", n)
 		}
+	})
+}
+
+func TestWhoIsNoAdminAnyMoreIsNotToldWhatWasMeantForOne(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.tell("one", "@owner")
+		b.Update(func(tx *store.Tx) error {
+			if err := b.worker.Tell(tx, store.Notice{Kind: "account_found", Text: "an account of 200's"}, "200"); err != nil {
+				return err
+			}
+			_, err := b.worker.Send(tx, store.Notice{Kind: "backup", Chat: "200", Text: "the backup", File: "b.age"})
+			return err
+		})
+		b.worker = New(b.DB, Config{Admins: []string{"100"}, Bot: b.bot, Log: zerolog.Nop()})
+		b.start()
+		b.Update(func(tx *store.Tx) error { // asked for before
+			_, err := b.worker.Send(tx, store.Notice{Kind: "answer", Chat: "200", Text: "what runs next"})
+			return err
+		})
+		b.Pass(time.Minute)
+		for chat, want := range map[string]string{"100": "[one an account of 200's]", "200": "[an account of 200's]", "@owner": "[one]"} {
+			if got := fmt.Sprint(b.bot.told(chat)); got != want {
+				t.Errorf("%s was told %s", chat, got)
+			}
+		}
+		if n := b.waiting(); n != 0 {
+			t.Errorf("%d notices wait", n)
+		}
+		b.View(func(tx *store.Tx) error {
+			n, err := tx.Notices.Get(2)
+			if n.GivenUpAt.IsZero() || n.Reason.Code != store.ReasonRefused || n.Reason.Detail == "" {
+				t.Errorf("notice 2 is %+v", n)
+			}
+			return err
+		})
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"belfry/platform"
@@ -64,6 +65,8 @@ func (w *Worker) send(ctx context.Context, n store.Notice) error {
 		return nobody("there is no webhook: set BELFRY_ALERT_WEBHOOK")
 	case w.cfg.Bot == nil:
 		return nobody("there is no bot that tells the admins: set ADMIN_NOTIFY_BOT_TOKEN and ADMIN_ID")
+	case n.Admin && !slices.Contains(w.cfg.Admins, n.Chat):
+		return &platform.Error{Kind: platform.Refused, Scope: platform.ScopeChat, Err: errors.New("the chat is no admin's any more: ADMIN_ID does not name it")}
 	}
 	if n.Query != 0 {
 		if err := w.cfg.Bot.Answer(ctx, n.Query, ""); err != nil && platform.AsError(err).Kind != platform.Refused {
