@@ -49,7 +49,7 @@ func (w *Worker) failures(tx *store.Tx, standing []store.Alert) ([]store.Alert, 
 
 // lookedAt is when a look was taken.
 type lookedAt struct {
-	clock   time.Time
+	clock   time.Time // without the monotonic reading, as the file has it
 	elapsed time.Time // carries the monotonic reading
 }
 
@@ -81,7 +81,7 @@ func (w *Worker) lastLook(tx *store.Tx) time.Time {
 }
 
 func (w *Worker) setLastLook(tx *store.Tx, now time.Time) error {
-	w.last = lookedAt{now, time.Now()}
+	w.last = lookedAt{now.Round(0), time.Now()}
 	err := tx.Settings.Set(settingSeen, now.Format(time.RFC3339Nano))
 	if store.IsCorrupt(err) { // lastLook has said so
 		return nil
