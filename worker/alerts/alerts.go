@@ -77,8 +77,9 @@ type Worker struct {
 	started time.Time
 
 	// Of the job's runs alone:
-	backlog backlog  // of the last looks
-	last    lookedAt // zero before the first look
+	backlog backlog   // of the last looks
+	last    lookedAt  // zero before the first look
+	jumped  time.Time // when time was last found to have passed by the clock alone; carries the monotonic reading
 }
 
 // New returns a worker for the alerts in db.

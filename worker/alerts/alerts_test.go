@@ -2,6 +2,7 @@ package alerts
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -164,6 +165,40 @@ func TestWhatIsDueAndNotStartedIsTold(t *testing.T) {
 		b.wantTold("six minutes", "⚠️ chore_2 has been due for 5 minutes and was not started")
 		b.Pass(15 * time.Minute)
 		b.wantTold("it was started", "✅ What is due is started again")
+	})
+}
+
+func TestWhatBecameDueWhileBelfryWasDownIsGivenTimeToStart(t *testing.T) {
+	inBubble(t, Config{}, func(b *bench) {
+		b.chore.set(false, time.Minute)
+		for i := range 4 {
+			b.job(store.Job{Name: fmt.Sprint("chore_", i), Lane: "chores", Trigger: store.Trigger{At: time.Now().Add(10 * time.Minute)}})
+		}
+		b.Stop()
+		b.Pass(time.Hour)
+		b.start()
+		b.Pass(30 * time.Minute)
+		b.wantTold("all of it was started")
+	})
+}
+
+func TestWhatTheClockHasPassedIsGivenTimeToStart(t *testing.T) {
+	byHand(t, func(b *bench) {
+		b.job(store.Job{Name: "chore_1", Lane: "chores", Trigger: store.Trigger{At: b.DB.Now().Add(time.Hour)}})
+		for range 10 {
+			b.look()
+		}
+		b.ahead += 2 * time.Hour
+		for range 5 {
+			b.look()
+		}
+		b.wantTold("the clock was set forward")
+		for range 2 {
+			b.look()
+		}
+		if told := b.told("admin"); len(told) != 1 || !strings.HasPrefix(told[0], "⚠️ chore_1 has been due for ") {
+			t.Errorf("nobody starts it: told %q", told)
+		}
 	})
 }
 

@@ -32,13 +32,15 @@ func (w *Worker) lasting(tx *store.Tx, s sight, standing []store.Alert) (all []s
 		}
 	}
 	job, since, late, err := scheduler.Overdue(tx)
-	if store.IsCorrupt(err) {
-		w.cfg.Log.Error().Err(err).Msg("what is due and was not started could not be looked for")
-		unsure[store.AlertOverdue], late = true, false
-	} else if err != nil {
+	switch wait := tx.Now().Sub(since); {
+	case store.IsCorrupt(err):
+		w.cfg.Log.Error().Err(err).Msg("what is due and was not started could not be looked for; run belfry check")
+		unsure[store.AlertOverdue] = true
+	case err != nil:
 		return nil, nil, err
-	}
-	if wait := tx.Now().Sub(since); late && wait >= overdue {
+	case w.catchingUp(tx.Now()):
+		unsure[store.AlertOverdue] = true
+	case late && wait >= overdue:
 		all = append(all, store.Alert{Kind: store.AlertOverdue, About: "schedule", Name: job.Name, Count: int64(wait / time.Minute)})
 	}
 	for i, err := range tx.Identities.All() {
@@ -65,6 +67,15 @@ func (w *Worker) lasting(tx *store.Tx, s sight, standing []store.Alert) (all []s
 		all = append(all, queue)
 	}
 	return all, unsure, nil
+}
+
+// catchingUp reports whether this process has had no time yet to start what became due while it did not run,
+// or what the clock has passed by being set.
+func (w *Worker) catchingUp(now time.Time) bool {
+	if !w.last.clock.IsZero() && now.Sub(w.last.clock)-time.Since(w.last.elapsed) >= overdue {
+		w.jumped = time.Now()
+	}
+	return time.Since(w.started) < overdue || time.Since(w.jumped) < overdue
 }
 
 // failing is the alert about a job that fails again and again or is set aside. One that runs once ends
