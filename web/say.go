@@ -37,13 +37,22 @@ func (r reader) why(because store.Reason) string {
 }
 
 // named says what a network has said: its words in the reader's language where they are known, and
-// its own name for the error last.
+// its own name for the error last, wherever that was.
 func (r reader) named(objection string) string {
-	code, words, named := strings.Cut(objection, ": ")
-	if named && strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == "" {
+	if code, words, named := strings.Cut(objection, ": "); named && isCode(code) {
 		return r.translate(words) + " (" + code + ")"
 	}
+	if i := strings.LastIndex(objection, " ("); i > 0 && strings.HasSuffix(objection, ")") {
+		if code := objection[i+2 : len(objection)-1]; isCode(code) {
+			return r.translate(objection[:i]) + " (" + code + ")"
+		}
+	}
 	return r.translate(objection)
+}
+
+// isCode reports whether a word is a network's name for an error, such as SESSION_REVOKED.
+func isCode(word string) bool {
+	return word != "" && strings.Trim(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
 }
 
 // sentence puts together what is wrong and what to do.
