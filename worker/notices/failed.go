@@ -76,12 +76,16 @@ func pause(n store.Notice, e *platform.Error) time.Duration {
 // reason says why a notice waits.
 func reason(n store.Notice, e *platform.Error, until time.Time) store.Reason {
 	why := store.Reason{Code: store.ReasonNotConnected, Until: until, Detail: e.Error()}
-	switch e.Kind {
-	case platform.Wait:
+	switch {
+	case n.Chat == store.WebhookChat:
+		why = store.Reason{Code: store.ReasonRetry, Detail: e.Error()}
+	case e.Kind == platform.Wait && e.Scope == platform.ScopeChat:
+		why = store.Reason{Code: store.ReasonSlowmode, Until: until}
+	case e.Kind == platform.Wait:
 		why = store.Reason{Code: store.ReasonFlood, Until: until}
-	case platform.Login:
+	case e.Kind == platform.Login:
 		why.Code = store.ReasonLogin
-	case platform.Stopped:
+	case e.Kind == platform.Stopped:
 		why.Code = store.ReasonStopped
 	}
 	return why

@@ -86,7 +86,7 @@ func TestAChatThatWaitsIsNotCalledForEachNotice(t *testing.T) {
 		for n := range 3 {
 			job, err := store.Job{}, error(nil)
 			b.View(func(tx *store.Tx) error { job, err = tx.Jobs.ByName(fmt.Sprint("notice_", 3*n+3)); return err })
-			if until := time.Until(job.Due); until < 9*time.Minute || until > 11*time.Minute || job.Reason.Until.IsZero() {
+			if until := time.Until(job.Due); until < 9*time.Minute || until > 11*time.Minute || job.Reason.Code != store.ReasonSlowmode {
 				t.Errorf("a job waits %v: %+v", until, job.Reason)
 			}
 		}
@@ -114,6 +114,13 @@ func TestWhateverANetworkAsksForThereIsAPauseAndAnEndToIt(t *testing.T) {
 				if b.hook.calls > most {
 					t.Errorf("%s, a wait of %v: %d calls in half an hour", scope, wait, b.hook.calls)
 				}
+				b.View(func(tx *store.Tx) error {
+					job, err := tx.Jobs.ByName("notice_1")
+					if why := job.Reason.Text("en", time.UTC); why != "Trying again: 429" {
+						t.Errorf("it waits because %q", why)
+					}
+					return err
+				})
 				b.hook.chats = nil
 				b.Pass(25 * time.Hour)
 				if n := b.waiting(); n != 0 {
