@@ -17,8 +17,10 @@ const (
 	maxStoppedBackoff = time.Hour
 	// maxWait is the longest wait that a network may ask for.
 	maxWait = 24 * time.Hour
-	// maxSendAge is how long a notice is tried, and maxAnswerAge how long an answer to a person is.
+	// maxSendAge is how long a notice is tried, though at least minAttempts times: a machine that was
+	// off for longer has no network yet when it starts. maxAnswerAge is how long an answer to a person is.
 	maxSendAge   = 3 * 24 * time.Hour
+	minAttempts  = 5
 	maxAnswerAge = 10 * time.Minute
 
 	jitter = 0.2
@@ -45,7 +47,7 @@ func tooOld(n store.Notice, now time.Time) bool {
 	if n.Query != 0 { // whoever has pressed the button has pressed it again, or gone away
 		return now.Sub(n.CreatedAt) > maxAnswerAge
 	}
-	return now.Sub(n.CreatedAt) > maxSendAge
+	return now.Sub(n.CreatedAt) > maxSendAge && n.Attempts+1 >= minAttempts
 }
 
 func (w *Worker) giveUp(n store.Notice, out scheduler.Outcome, e *platform.Error) scheduler.Outcome {

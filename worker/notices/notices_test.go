@@ -57,6 +57,31 @@ func TestWhileTheNetworkIsAwayItIsNotCalledForEachNotice(t *testing.T) {
 	})
 }
 
+func TestWhatWaitedWhileTheMachineWasOffIsSentAfterItsStart(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		for i := range 5 {
+			b.tell(fmt.Sprint(i))
+		}
+		b.Pass(4 * 24 * time.Hour)
+		for range 4 { // the network comes after the program
+			b.bot.fault(fault{err: failing(platform.Transient, platform.ScopeIdentity)})
+		}
+		b.start()
+		b.Pass(10 * time.Minute)
+		if got := fmt.Sprint(b.bot.told("100")); got != "[0 1 2 3 4]" {
+			t.Errorf("told %s", got)
+		}
+
+		// One that cannot be sent has an end all the same.
+		b.bot.chats = map[string]*platform.Error{"100": failing(platform.Unknown, platform.ScopeChat)}
+		b.tell("5")
+		b.Pass(3*24*time.Hour + 10*time.Minute)
+		if n := b.waiting(); n != 0 {
+			t.Errorf("%d wait", n)
+		}
+	})
+}
+
 func TestAChatThatRefusesDoesNotKeepTheOthersFromBeingTold(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		b.bot.fault(fault{err: failing(platform.Refused, platform.ScopeChat)})
