@@ -1,10 +1,8 @@
 package accounts
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"belfry/store"
@@ -13,6 +11,7 @@ import (
 // Line is what became of one name in a list.
 type Line struct {
 	N        int    // of the line, from 1
+	Last     int    // of the last line that it goes on to, where a text in quotes has several
 	Text     string // as it was written
 	Username string // as it was understood
 	ID       uint64 // of the account; 0 for nonsense
@@ -44,8 +43,9 @@ const (
 // AddList has the accounts of a list watched: names, with or without @, or addresses, one in each
 // line, or CSV. In a file whose first line names the columns, they are username, site, note, tag,
 // owner_chat and keep_watching, in any order and separated by commas, semicolons or tabs; without
-// such a line they are username, note and tag. Several names that begin with @ may share a line.
-// Empty lines, and those that begin with #, mean nothing. What a line does not say is as in r.
+// such a line they are username, note and tag. A text in quotes may go on over several lines. Several
+// names that begin with @ may share a line. Empty lines, and those that begin with #, mean nothing.
+// What a line does not say is as in r.
 //
 // A line that cannot be understood does not keep the others from being added; the error is about
 // the list as a whole.
@@ -63,25 +63,28 @@ func (w *Worker) AddList(tx *store.Tx, text string, r Request) (List, error) {
 	if err != nil {
 		return list, err
 	}
-	var header []string
-	for i, text := range lines {
-		text = strings.TrimSpace(text)
-		if text == "" || strings.HasPrefix(text, "#") {
+	var form format
+	for i, n := 0, 1; i < len(lines); i += n {
+		n = 1
+		if text := strings.TrimSpace(lines[i]); text == "" || strings.HasPrefix(text, "#") {
 			continue
 		}
-		if header == nil {
-			if header = columns(text); header != nil {
+		if form.columns == nil {
+			var named bool
+			if form, named = readHeader(strings.TrimSpace(lines[i])); named {
 				continue
 			}
-			header = []string{"username", "note", "tag"}
+			form = plainFormat()
 		}
-		requests, err := readLine(text, header, r)
+		var text string
+		text, n = form.record(lines[i:])
+		requests, err := form.read(text, r)
 		if err != nil {
-			list.add(Line{N: i + 1, Text: short(text), Result: LineNonsense, Problem: err.Error()})
+			list.add(Line{N: i + 1, Last: i + n, Text: short(text), Result: LineNonsense, Problem: err.Error()})
 			continue
 		}
 		for _, one := range requests {
-			line := Line{N: i + 1, Text: short(one.Username)}
+			line := Line{N: i + 1, Last: i + n, Text: short(one.Username)}
 			a, err := read(rules, one)
 			line.Username = a.Username
 			if bad, ok := errors.AsType[*store.FieldError](err); ok {
@@ -125,91 +128,4 @@ func (l *List) add(line Line) {
 	case LineNonsense:
 		l.Nonsense++
 	}
-}
-
-// columns reads a line that names the columns; nil if it is none.
-func columns(text string) []string {
-	fields, err := split(text)
-	if err != nil {
-		return nil
-	}
-	for i := range fields {
-		fields[i] = strings.ToLower(strings.ReplaceAll(fields[i], " ", "_"))
-	}
-	if !slices.Contains(fields, "username") {
-		return nil
-	}
-	return fields
-}
-
-// split reads a line of CSV. Its separator is the first of tab, semicolon and comma that is in it.
-func split(text string) ([]string, error) {
-	r := csv.NewReader(strings.NewReader(text))
-	for _, separator := range "\t;," {
-		if strings.ContainsRune(text, separator) {
-			r.Comma = separator
-			break
-		}
-	}
-	r.TrimLeadingSpace = r.Comma != '\t'
-	fields, err := r.Read()
-	for i := range fields {
-		fields[i] = strings.TrimSpace(fields[i])
-	}
-	return fields, err
-}
-
-// readLine reads a line: one account, or several names.
-func readLine(text string, header []string, r Request) ([]Request, error) {
-	if names := strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(" \t,;", c) }); len(names) > 1 && !slices.ContainsFunc(names, isPlain) {
-		var all []Request
-		for _, name := range names {
-			one := r
-			one.Username = name
-			all = append(all, one)
-		}
-		return all, nil
-	}
-	fields, err := split(text)
-	if err != nil {
-		return nil, errors.New("the quotes do not match: close each, and double those inside")
-	}
-	for i, value := range fields {
-		if i >= len(header) {
-			if value == "" {
-				continue
-			}
-			return nil, fmt.Errorf("there are more than %d columns: quote a text that contains the separator", len(header))
-		}
-		if value == "" && header[i] != "username" {
-			continue
-		}
-		switch header[i] {
-		case "username":
-			r.Username = value
-		case "site":
-			r.Site = value
-		case "note":
-			r.Note = value
-		case "tag":
-			r.Tag = value
-		case "owner_chat":
-			r.OwnerChat = value
-		case "keep_watching":
-			switch strings.ToLower(value) {
-			case "1", "true", "yes", "да":
-				r.KeepWatching = true
-			case "0", "false", "no", "нет":
-				r.KeepWatching = false
-			default:
-				return nil, fmt.Errorf("keep_watching %q is not yes or no: write yes or no", short(value))
-			}
-		}
-	}
-	return []Request{r}, nil
-}
-
-// isPlain reports whether a word does not say of itself that it is a name.
-func isPlain(word string) bool {
-	return !strings.HasPrefix(word, "@") && !strings.HasPrefix(word, "https://") && !strings.HasPrefix(word, "http://")
 }

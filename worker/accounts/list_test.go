@@ -53,6 +53,64 @@ func TestAListIsTakenLineByLine(t *testing.T) {
 	})
 }
 
+func TestANoteMayHaveSeveralLines(t *testing.T) {
+	long := strings.Repeat("long line\n", 100)
+	for what, one := range map[string]struct{ text, want string }{
+		"with a header":          {"username,note\r\nalice,\"press office\r\nurgent\r\ncall back\"\r\nbob\r\n", "2-4 alice added, 5 bob added"},
+		"without one":            {"alice,\"press office\n# urgent\n\ncall \"\"back\"\"\",tag\nbob", "1-4 alice added, 5 bob added"},
+		"with names in it":       {"alice;\"see\n@bob\n@carol\"\n@dave @erin", "1-3 alice added, 4 dave added, 4 erin added"},
+		"that is too long":       {"alice,\"" + long + "\"\nbob", "1-101 alice nonsense, 102 bob added"},
+		"that is never closed":   {"alice,\"press office\nbob\ncarol", "1  nonsense, 2 bob added, 3 carol added"},
+		"that is closed badly":   {"alice,\"press office\nbob,\"fine\"\ncarol", "1  nonsense, 2 bob added, 3 carol added"},
+		"that nobody would read": {"alice,\"" + strings.Repeat("x", 5000) + "\nbob\ncarol,\"", "1  nonsense, 2 bob added, 3  nonsense"},
+	} {
+		inBubble(t, Config{}, func(b *bench) {
+			var list List
+			b.Update(func(tx *store.Tx) (err error) {
+				list, err = b.worker.AddList(tx, one.text, Request{})
+				return err
+			})
+			var got []string
+			for _, l := range list.Lines {
+				lines := fmt.Sprint(l.N)
+				if l.Last > l.N {
+					lines += fmt.Sprint("-", l.Last)
+				}
+				got = append(got, fmt.Sprint(lines, " ", l.Username, " ", l.Result))
+			}
+			if strings.Join(got, ", ") != one.want {
+				t.Errorf("%s: got\n%s\nnot\n%s", what, strings.Join(got, ", "), one.want)
+			}
+			if what == "with a header" && b.account("alice").Note != "press office\nurgent\ncall back" {
+				t.Errorf("the note is %q", b.account("alice").Note)
+			}
+		})
+	}
+}
+
+func TestTheSeparatorIsThatOfTheHeader(t *testing.T) {
+	inBubble(t, Config{}, func(b *bench) {
+		for _, text := range []string{
+			"username,note,owner_chat\nalice,one; two,@owner\n@bob,\"one, two; three\",@owner\n@carol,,@owner",
+			"site\tusername\tnote\n\tdave\tone, two\n\terin",
+			"frank, \"one; two\"\ngrace; one, two",
+		} {
+			b.Update(func(tx *store.Tx) error {
+				list, err := b.worker.AddList(tx, text, Request{})
+				if list.Nonsense > 0 || list.Added > 3 {
+					t.Errorf("got %+v", list)
+				}
+				return err
+			})
+		}
+		for name, note := range map[string]string{"alice": "one; two", "bob": "one, two; three", "carol": "", "dave": "one, two", "erin": "", "frank": "one; two"} {
+			if a := b.account(name); a.Note != note {
+				t.Errorf("%s has the note %q", name, a.Note)
+			}
+		}
+	})
+}
+
 func TestAFileNamesItsColumns(t *testing.T) {
 	inBubble(t, Config{}, func(b *bench) {
 		text := "Site;Username;Keep watching;Owner chat;Whatever\n" +

@@ -1,0 +1,164 @@
+package accounts
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// format is how the lines of a list are to be read.
+type format struct {
+	columns   []string
+	separator rune // 0: the one that each line shows
+}
+
+// plainFormat is that of a list whose first line does not name the columns.
+func plainFormat() format { return format{columns: []string{"username", "note", "tag"}} }
+
+// readHeader reads a line that names the columns; ok is false if it is none.
+func readHeader(text string) (f format, ok bool) {
+	columns, err := f.split(text)
+	if err != nil {
+		return f, false
+	}
+	for i := range columns {
+		columns[i] = strings.ToLower(strings.ReplaceAll(columns[i], " ", "_"))
+	}
+	return format{columns: columns, separator: separator(text)}, slices.Contains(columns, "username")
+}
+
+// separator is the first of tab, semicolon and comma that is in a text and not in quotes; 0 if none is.
+func separator(text string) rune {
+	var seen [3]bool
+	const separators = "\t;,"
+	quoted := false
+	for _, c := range text {
+		if c == '"' {
+			quoted = !quoted
+		} else if i := strings.IndexRune(separators, c); i >= 0 && !quoted {
+			seen[i] = true
+		}
+	}
+	for i, c := range separators {
+		if seen[i] {
+			return c
+		}
+	}
+	return 0
+}
+
+// split reads a record of CSV.
+func (f format) split(text string) ([]string, error) {
+	r := csv.NewReader(strings.NewReader(text))
+	if f.separator == 0 {
+		f.separator = separator(text)
+	}
+	if f.separator != 0 {
+		r.Comma = f.separator
+	}
+	r.TrimLeadingSpace = r.Comma != '\t'
+	fields, err := r.Read()
+	for i := range fields {
+		fields[i] = strings.TrimSpace(fields[i])
+	}
+	return fields, err
+}
+
+// opens reports whether a text ends within quotes.
+func (f format) opens(text string) bool {
+	if !strings.Contains(text, `"`) {
+		return false
+	}
+	if _, err := f.split(text); err == nil {
+		return false
+	}
+	_, err := f.split(text + `"`)
+	return err == nil
+}
+
+// maxRecord is how far a text in quotes is followed, in bytes: no note is that long.
+const maxRecord = 4 << 10
+
+// record returns the record that begins with the first of some lines, and how many lines it has: more than
+// one if a text in quotes goes on. If the quotes are not closed as they should be, or not soon, one is
+// missing, and the other lines are not taken for a part of the text.
+func (f format) record(lines []string) (text string, n int) {
+	first := strings.TrimRight(lines[0], " \t")
+	if f.separator != '\t' { // else there may be an empty column
+		first = strings.TrimSpace(first)
+	}
+	if !f.opens(first) {
+		return first, 1
+	}
+	text = first
+	for n = 1; n < len(lines) && len(text) < maxRecord; n++ {
+		text += "\n" + lines[n]
+		if !strings.Contains(lines[n], `"`) || f.opens(text) {
+			continue
+		}
+		if _, err := f.split(text); err != nil {
+			break
+		}
+		return text, n + 1
+	}
+	return first, 1
+}
+
+// read reads a record: one account, or, where there are no columns to tell apart, several names. What it
+// does not say is as in r.
+func (f format) read(text string, r Request) ([]Request, error) {
+	names := strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(" \t,;", c) })
+	if f.separator == 0 && len(names) > 1 && !slices.ContainsFunc(names, isPlain) {
+		var all []Request
+		for _, name := range names {
+			one := r
+			one.Username = name
+			all = append(all, one)
+		}
+		return all, nil
+	}
+	fields, err := f.split(text)
+	if err != nil {
+		return nil, errors.New("the quotes do not match: close each, and double those inside")
+	}
+	for i, value := range fields {
+		if i >= len(f.columns) {
+			if value == "" {
+				continue
+			}
+			return nil, fmt.Errorf("there are more than %d columns: quote a text that contains the separator", len(f.columns))
+		}
+		if value == "" && f.columns[i] != "username" {
+			continue
+		}
+		switch f.columns[i] {
+		case "username":
+			r.Username = value
+		case "site":
+			r.Site = value
+		case "note":
+			r.Note = value
+		case "tag":
+			r.Tag = value
+		case "owner_chat":
+			r.OwnerChat = value
+		case "keep_watching":
+			switch strings.ToLower(value) {
+			case "1", "true", "yes", "да":
+				r.KeepWatching = true
+			case "0", "false", "no", "нет":
+				r.KeepWatching = false
+			default:
+				return nil, fmt.Errorf("keep_watching %q is not yes or no: write yes or no", short(value))
+			}
+		}
+	}
+	return []Request{r}, nil
+}
+
+// isPlain reports whether a word does not say of itself that it is a name.
+func isPlain(word string) bool {
+	return !strings.HasPrefix(word, "@") && !strings.HasPrefix(word, "https://") && !strings.HasPrefix(word, "http://")
+}
