@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,8 +9,12 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode/utf8"
+
+	"belfry/store"
 )
 
 type accountsCommand struct {
@@ -44,7 +49,7 @@ func (c *accountsList) Run(ctx context.Context, o output) error {
 	table := tabwriter.NewWriter(o.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "ID\tSITE\tNAME\tSTATE\tCHECKED (UTC)\tLAST\tNOTE")
 	for _, a := range listed.Items {
-		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", a.ID, a.Site, a.Username, a.State, moment(a.CheckedAt), a.Outcome, a.Note)
+		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", a.ID, a.Site, a.Username, a.State, moment(a.CheckedAt), a.Outcome, strings.Join(strings.Fields(a.Note), " "))
 	}
 	return table.Flush()
 }
@@ -78,11 +83,14 @@ func (w *watched) add(ctx context.Context, o output, text string) error {
 	}
 	for _, line := range report.Lines {
 		if line.Result != "added" {
-			fmt.Fprintf(o.out, "line %d: %s: %s %s\n", line.Line, line.Text, line.Result, line.Problem)
+			fmt.Fprintf(o.out, "line %d: %s: %s\n", line.Line, line.Text, cmp.Or(line.Problem, line.Result))
 		}
 	}
-	_, err := fmt.Fprintf(o.out, "%d added, %d were there, %d are no names\n", report.Added, report.Duplicates, report.Nonsense)
-	return err
+	fmt.Fprintf(o.out, "%d added, %d were there, %d are no names\n", report.Added, report.Duplicates, report.Nonsense)
+	if report.Nonsense > 0 && report.Added+report.Duplicates == 0 {
+		return errors.New("nobody was added")
+	}
+	return nil
 }
 
 type accountsAdd struct {
@@ -115,6 +123,9 @@ func (c *accountsImport) Run(ctx context.Context, o output) error {
 	}
 	if err != nil {
 		return fmt.Errorf("read the list: %w", err)
+	}
+	if !utf8.Valid(data) { // on its way as JSON that would be lost
+		return &store.FieldError{Field: c.File, Problem: "is not UTF-8", Cure: "save it as UTF-8; in Excel: CSV UTF-8"}
 	}
 	return c.add(ctx, o, string(data))
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -83,6 +85,16 @@ func TestTheDocumentedCheckOfFortyAccounts(t *testing.T) {
 	}
 	if out, err := m.output("accounts", "add", "account_01", "somebody.else"); err != nil || !strings.Contains(out, "1 added, 1 were there, 0 are no names") {
 		t.Errorf("accounts add: %q, %v", out, err)
+	}
+	if out, err := m.output("accounts", "add", "Анна"); exitCode(err) != exitFailed || !strings.Contains(out, "line 1: Анна: username") {
+		t.Errorf("a name that is none: exit code %d, %s", exitCode(err), out)
+	}
+	list := filepath.Join(m.dir, "cp1251.csv")
+	if err := os.WriteFile(list, []byte("username,note\ncp_one,\xf2\xe5\xf1\xf2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.output("accounts", "import", list); exitCode(err) != exitUsage || !strings.Contains(err.Error(), "is not UTF-8: save it as UTF-8") {
+		t.Errorf("a list in another encoding: %v", err)
 	}
 	if _, err := m.output("accounts", "remove", "41"); err != nil {
 		t.Errorf("accounts remove: %v", err)
