@@ -300,6 +300,12 @@ func TestRulesForSitesAreImportedAndRemoved(t *testing.T) {
 	if a := h.api("DELETE", "/accounts/sites/forum", ""); a.status != http.StatusNoContent {
 		t.Errorf("remove: %d %s", a.status, a.body)
 	}
+	if a := h.api("POST", "/accounts/sites", `{"rules":{"a/b":{"url":"https://forum.example/u/{}","errorType":"status_code","username_claimed":"admin"}}}`); a.status != http.StatusOK {
+		t.Fatalf("import: %d %s", a.status, a.body)
+	}
+	if a := h.api("DELETE", "/accounts/sites/a%2fb", ""); a.status != http.StatusNoContent {
+		t.Errorf("remove a name with a slash: %d %s", a.status, a.body)
+	}
 	if a := h.api("DELETE", "/accounts/sites/instagram", ""); a.status != http.StatusNotFound {
 		t.Errorf("remove a builtin: %d %s", a.status, a.body)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -82,5 +83,9 @@ type namedSite struct {
 }
 
 func (s *Server) removeSite(_ context.Context, in *namedSite) (*struct{}, error) {
-	return nil, s.db.Update(func(tx *store.Tx) error { return s.accounts.RemoveRules(tx, strings.TrimSpace(in.Site)) })
+	site := in.Site
+	if plain, err := url.PathUnescape(site); err == nil { // the router leaves a name with a slash as it came
+		site = plain
+	}
+	return nil, s.db.Update(func(tx *store.Tx) error { return s.accounts.RemoveRules(tx, strings.TrimSpace(site)) })
 }

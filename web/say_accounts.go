@@ -37,6 +37,8 @@ func accountTranslations() []translation {
 		{"wait until it has ended", "", "подождите, пока она закончится"},
 		{"no login asks this site", "", "этот сайт спрашивают через вход, а подходящего нет"},
 		{"no login is connected to Telegram", "", "ни один вход сейчас не на связи с Telegram"},
+		{"the chat is no admin's any more: ADMIN_ID does not name it", "", "это больше не чат админа: в ADMIN_ID его нет"},
+		{"there is no webhook: set BELFRY_ALERT_WEBHOOK", "", "вебхука нет: задайте BELFRY_ALERT_WEBHOOK"},
 		{"there is no bot that tells the admins: set ADMIN_NOTIFY_BOT_TOKEN and ADMIN_ID", "", "нет бота, который сообщает админам: задайте ADMIN_NOTIFY_BOT_TOKEN и ADMIN_ID"},
 		{"the site said first that it exists, and then that it does not", "", "сайт сначала сказал, что он есть, а потом — что его нет"},
 

@@ -124,10 +124,10 @@ func (b backer) make(job store.Job) (scheduler.Outcome, error) {
 	if err != nil {
 		return scheduler.Outcome{}, err
 	}
-	n := store.Notice{Kind: BackupKind, Chat: fmt.Sprint(job.Subject), File: path.Join(backupsFolder, job.Name, name),
+	n := store.Notice{Kind: BackupKind, Chat: fmt.Sprint(job.Subject), File: path.Join(backupsFolder, job.Name, name), FileSize: info.Size(),
 		Text: fmt.Sprintf(b.say.backup, job.Occurrence.In(b.cfg.Zone).Format("02.01.2006 15:04"))}
 	if info.Size() > maxBackup {
-		n.File, n.Text = "", b.say.backupTooLarge
+		n.File, n.FileSize, n.Text = "", 0, b.say.backupTooLarge
 	}
 	return b.later(func(tx *store.Tx) error {
 		sent, err := b.workers.Notices.Send(tx, n)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf16"
 
 	"belfry/store"
 )
@@ -24,10 +23,8 @@ func pages() []string {
 	return []string{pageStatus, pageCheck, pagePosts, pageTasks, pageAlerts, pageBackup, pageMenu}
 }
 
-const (
-	maxText = 4096 // what Telegram takes, in UTF-16 units
-	maxLine = 60   // what is shown of a text in a list, in characters
-)
+// maxLine is what is shown of a text in a list, in characters.
+const maxLine = 60
 
 // screen is a message with buttons. It takes the place of the message whose button was pressed.
 type screen struct {
@@ -92,15 +89,4 @@ func short(text string) string {
 		return string(runes[:maxLine-1]) + "…"
 	}
 	return line
-}
-
-// fit shortens a text to what Telegram takes.
-func fit(text string) string {
-	units := 0
-	for i, char := range text {
-		if units += utf16.RuneLen(char); units >= maxText {
-			return text[:i] + "…"
-		}
-	}
-	return text
 }
