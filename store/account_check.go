@@ -145,6 +145,7 @@ type AccountSite struct {
 	Since  time.Time `json:"since,omitzero"`  // it is left alone since then
 	Until  time.Time `json:"until,omitzero"`  // it is left alone until then
 	Reason Reason    `json:"reason,omitzero"`
+	Well   time.Time `json:"well,omitzero"` // when a check last came through it
 }
 
 // LeftAlone reports whether the site is left alone at a time. If that is before it was given up, the
@@ -153,9 +154,13 @@ func (s AccountSite) LeftAlone(now time.Time) bool {
 	return !now.Before(s.Since) && now.Before(s.Until)
 }
 
-// Well notes that a check has come through the site.
-func (s *AccountSite) Well() {
-	s.Stops, s.Since, s.Until, s.Reason = 0, time.Time{}, time.Time{}, Reason{}
+// RestsUntil returns when a site that wants a rest after each check may be asked again: a time that has
+// come, if it may be now. If a check has come through it later than now, the clock has been set back.
+func (s AccountSite) RestsUntil(now time.Time, rest time.Duration) time.Time {
+	if now.Before(s.Well) {
+		return now
+	}
+	return s.Well.Add(rest)
 }
 
 // AccountSites is the table of sites on which there are accounts.

@@ -104,7 +104,12 @@ func TestASiteIsNotLeftAloneForAStepOfTheClock(t *testing.T) {
 			t.Errorf("at %v it is left alone: %v", now, !alone)
 		}
 	}
-	if site.Well(); site.LeftAlone(at) {
-		t.Errorf("it is well, and left alone: %+v", site)
+	site = AccountSite{Well: at}
+	for now, rests := range map[time.Time]bool{
+		at: true, at.Add(time.Hour - 1): true, at.Add(time.Hour): false, at.Add(-time.Second): false, at.AddDate(-1, 0, 0): false,
+	} {
+		if site.RestsUntil(now, time.Hour).After(now) != rests {
+			t.Errorf("at %v it rests: %v", now, !rests)
+		}
 	}
 }

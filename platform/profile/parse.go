@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 //go:embed rules.json
@@ -54,6 +55,7 @@ const (
 	maxRules     = 2_000
 	maxRulesSize = 2 << 20
 	maxPattern   = 500
+	maxRest      = 24 * time.Hour
 )
 
 // file is a rule as it stands in a file: the fields of Sherlock's data.json, and ours.
@@ -72,6 +74,7 @@ type file struct {
 	Claimed   string            `json:"username_claimed"`
 	Canaries  []string          `json:"canaries"`
 	Reserved  []string          `json:"reserved"`
+	Rest      string            `json:"rest"`
 	Found     []Condition       `json:"found"`
 	Absent    []Condition       `json:"absent"`
 	Via       string            `json:"via"`
@@ -156,6 +159,13 @@ func parseRule(name string, data []byte) (Rule, error) {
 	}
 	if rule.Site == "" || len(rule.Site) > maxName || strings.ContainsAny(rule.Site, "\x00\n\r\t") {
 		return wrong("", "is not a name for a site", "use a word")
+	}
+	if f.Rest != "" {
+		rest, err := time.ParseDuration(f.Rest)
+		if err != nil || rest < 0 || rest > maxRest {
+			return wrong("rest", fmt.Sprintf("%q is not a time up to a day", f.Rest), "write it as 15m")
+		}
+		rule.Rest = rest
 	}
 	if f.Pattern != "" {
 		if len(f.Pattern) > maxPattern {

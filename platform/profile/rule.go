@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -23,6 +24,9 @@ type Rule struct {
 	Canaries []string          // user names that surely exist, at least one
 	Found    []Condition       // any of them means that the profile exists
 	Absent   []Condition       // any of them means that it does not, if the canary was found
+	// Rest is how long the site wants to be left in peace after a check, for each account that is looked
+	// for there: it bounds how many questions there are in a day, however many the accounts.
+	Rest time.Duration
 	// Via is ViaIdentity for a site that is asked through a login of Belfry's, not over HTTP.
 	Via string
 

@@ -87,6 +87,7 @@ func TestAFileOfRulesIsRefusedWithSiteAndField(t *testing.T) {
 	for what, of := range map[string]struct{ rule, field string }{
 		"no user name in the address": {`"url": "https://s.example/", "errorType": "status_code", "username_claimed": "blue"`, "url"},
 		"no address":                  {`"url": "s.example/{}", "errorType": "status_code", "username_claimed": "blue"`, "url"},
+		"a rest that is no time":      {good + `, "rest": "an hour"`, "rest"},
 		"a reserved canary":           {good + `, "reserved": ["Blue"]`, "username_claimed"},
 		"no canary":                   {`"url": "https://s.example/{}", "errorType": "status_code"`, "username_claimed"},
 		"a canary that does not fit":  {good + `, "regexCheck": "^[0-9]+$"`, "username_claimed"},

@@ -66,7 +66,9 @@ type Config struct {
 const (
 	// patience is how long a check waits because a site asks it to. Longer, and the site is given up.
 	patience = 2 * time.Minute
-	jitter   = 0.2
+	// longestWait bounds what a site may ask for.
+	longestWait = 7 * 24 * time.Hour
+	jitter      = 0.2
 )
 
 // Worker watches accounts.
@@ -175,11 +177,12 @@ func (w *Worker) ask(ctx context.Context, rule profile.Rule, username string) (r
 	r, err = w.prober(rule).Probe(call, rule, username)
 	switch {
 	case err == nil:
+		r.RetryAfter = min(max(0, r.RetryAfter), longestWait)
 		return r, true, nil
 	case ctx.Err() != nil:
 		return r, true, err
 	}
 	e := platform.AsError(err)
-	r = profile.Result{Outcome: profile.Refused, Detail: e.Error(), RetryAfter: e.Wait}
+	r = profile.Result{Outcome: profile.Refused, Detail: e.Error(), RetryAfter: min(max(0, e.Wait), longestWait)}
 	return r, e.Field != "username", nil
 }

@@ -18,16 +18,6 @@ func (w *Worker) site(tx *store.Tx, site string) (store.AccountSite, error) {
 	return row, err
 }
 
-// well notes that a site is well, if anything was wrong with it.
-func (w *Worker) well(tx *store.Tx, site string) error {
-	row, err := w.site(tx, site)
-	if err != nil || row.ID == 0 {
-		return err
-	}
-	row.Well()
-	return tx.AccountSites.Put(&row)
-}
-
 // running is the check that is under way, or [store.ErrNotFound]. One whose row is damaged will never
 // end, and another one is begun.
 func (w *Worker) running(tx *store.Tx) (store.AccountCheck, error) {

@@ -76,7 +76,15 @@ func (w *Worker) ImportRules(tx *store.Tx, file []byte) ([]string, error) {
 		all[strings.ToLower(strings.TrimSpace(site))] = rule
 	}
 	for _, site := range rules.Sites() { // one that could not be asked is asked again
-		if err := w.well(tx, site); err != nil {
+		row, err := w.site(tx, site)
+		if err != nil {
+			return nil, err
+		}
+		if row.ID == 0 {
+			continue
+		}
+		row = store.AccountSite{ID: row.ID, Site: row.Site}
+		if err := tx.AccountSites.Put(&row); err != nil {
 			return nil, err
 		}
 	}

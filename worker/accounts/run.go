@@ -144,6 +144,10 @@ func (w *Worker) nextAccount(tx *store.Tx, c *store.AccountCheck) (store.Account
 
 // planBegin finds whom a new check is about.
 func (w *Worker) planBegin(tx *store.Tx) (s step, err error) {
+	rules, err := w.Rules(tx)
+	if err != nil {
+		return s, err
+	}
 	watched, last := tx.Accounts.Watched()
 	for _, site := range slices.Sorted(maps.Keys(watched)) {
 		row, err := w.site(tx, site)
@@ -152,6 +156,13 @@ func (w *Worker) planBegin(tx *store.Tx) (s step, err error) {
 		}
 		if row.LeftAlone(tx.Now()) {
 			s.why = store.Reason{Code: store.ReasonBackingOff, Detail: site, Until: row.Until}
+			continue
+		}
+		rest := min(rules[site].Rest*time.Duration(watched[site]), maxInterval)
+		if until := row.RestsUntil(tx.Now(), rest); until.After(tx.Now()) {
+			if s.why.Zero() {
+				s.why = store.Reason{Code: reasonResting, Detail: w.resting(site, until)}
+			}
 			continue
 		}
 		s.check.Sites = append(s.check.Sites, site)

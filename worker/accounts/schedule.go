@@ -84,7 +84,7 @@ func (w *Worker) SetQuiet(tx *store.Tx, quiet bool) error {
 	return tx.Settings.Set(settingQuiet, "")
 }
 
-// CheckNow has the accounts checked at once, also on sites that are being left alone. The error is a
+// CheckNow has the accounts checked at once, also on sites that are being left alone or rest. The error is a
 // [*store.ConflictError] if a check is under way.
 func (w *Worker) CheckNow(tx *store.Tx) (store.Job, error) {
 	job, err := w.put(tx)
@@ -103,10 +103,10 @@ func (w *Worker) CheckNow(tx *store.Tx) (store.Job, error) {
 		if err != nil {
 			return job, err
 		}
-		if site.Until.IsZero() {
+		if site.Until.IsZero() && site.Well.IsZero() {
 			continue
 		}
-		site.Since, site.Until = time.Time{}, time.Time{}
+		site.Since, site.Until, site.Well = time.Time{}, time.Time{}, time.Time{}
 		if err := tx.AccountSites.Put(&site); err != nil {
 			return job, err
 		}

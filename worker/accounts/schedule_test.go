@@ -123,3 +123,35 @@ func TestAClockThatIsSetBackKeepsNothingFromBeingCheckedOrSeen(t *testing.T) {
 		}
 	})
 }
+
+func TestNamesThatALoginLooksUpAreLookedUpSeldom(t *testing.T) {
+	for _, n := range []int{1, 10} {
+		inBubble(t, Config{}, func(b *bench) {
+			b.worker.cfg.Identity = b.sites
+			b.watch(Request{Site: "telegram"}, names(n)...)
+			b.start()
+			b.Pass(24 * time.Hour)
+			asked := len(b.sites.questions())
+			if asked < 96 || asked > 3*96+1 {
+				t.Errorf("%d questions about %d names in a day", asked, n)
+			}
+			if why := b.status().Job.LastReason; n == 10 && !strings.HasPrefix(why.Text("en", time.UTC), "telegram: names are looked up seldom; the next time is 2000-01-0") {
+				t.Errorf("the job says %+v", why)
+			}
+			b.Update(func(tx *store.Tx) error {
+				_, err := b.worker.CheckNow(tx)
+				return err
+			})
+			b.Pass(time.Minute)
+			if len(b.sites.questions()) < asked+n {
+				t.Error("a check by hand did not look them up")
+			}
+			b.watch(Request{}, "alice")
+			checks := len(b.checks())
+			b.untilChecked(checks + 1)
+			if last := b.checks()[checks]; last.Total != 1 {
+				t.Errorf("beside them another site was checked as %+v", last)
+			}
+		})
+	}
+}

@@ -121,7 +121,12 @@ func (w *Worker) changed(tx *store.Tx, s step, a *store.Account, c store.Account
 // putStep writes a check as it goes on, and that sites are well which it has come through.
 func (w *Worker) putStep(tx *store.Tx, s step, c store.AccountCheck) error {
 	for _, site := range s.well {
-		if err := w.well(tx, site); err != nil {
+		row, err := w.site(tx, site)
+		if err != nil {
+			return err
+		}
+		row = store.AccountSite{ID: row.ID, Site: row.Site, Well: tx.Now()}
+		if err := tx.AccountSites.Put(&row); err != nil {
 			return err
 		}
 	}

@@ -36,6 +36,14 @@ func (w *Worker) aboutAccount(kind string, a store.Account, link string, now tim
 	return b.String()
 }
 
+// reasonResting is why a site is not asked that is to be asked seldom. The store has no words for it: they
+// are in the detail.
+const reasonResting store.ReasonCode = "resting"
+
+func (w *Worker) resting(site string, until time.Time) string {
+	return fmt.Sprintf(w.language().resting, site, until.In(w.cfg.Zone).Format("2006-01-02 15:04"))
+}
+
 func (w *Worker) language() language {
 	if w.cfg.Lang == "ru" {
 		return russian
@@ -47,7 +55,7 @@ func (w *Worker) language() language {
 type language struct {
 	started, finished, stopped string
 	found, vanished, returned  string
-	time                       string
+	time, resting              string
 }
 
 // The Russian texts of the first two are those of the system that this package replaces.
@@ -59,6 +67,7 @@ var russian = language{
 	vanished: "❌ @%s больше не найден",
 	returned: "↩️ @%s снова найден",
 	time:     "⏰ Время: %s",
+	resting:  "%s: имена ищутся редко; следующий раз — %s",
 }
 
 var english = language{
@@ -69,4 +78,5 @@ var english = language{
 	vanished: "❌ @%s is not found any more",
 	returned: "↩️ @%s is found again",
 	time:     "⏰ Time: %s",
+	resting:  "%s: names are looked up seldom; the next time is %s",
 }
