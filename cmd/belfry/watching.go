@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"belfry/platform"
@@ -55,34 +56,104 @@ func (svc *service) watchAccounts(s *settings, zone *time.Location) error {
 	return nil
 }
 
-// nameProber asks Telegram whether a user name is taken, as one of the logins that can act.
+// nameProber asks Telegram whether a user name is taken, always as the same login, and not while that has
+// to wait: looking names up is what Telegram makes logins wait for the longest.
 type nameProber struct{ svc *service }
+
+// lookups is the lane under which it is kept how long a login may look no names up. What it sends is not
+// held by that.
+func lookups(i store.Identity) string { return "names:" + i.Lane() }
 
 // Probe looks a name up.
 func (p nameProber) Probe(ctx context.Context, _ profile.Rule, username string) (profile.Result, error) {
-	ids, err := p.svc.identities()
-	if err != nil {
+	asker, held, err := p.asker()
+	switch {
+	case err != nil:
 		return profile.Result{}, err
+	case asker.ID == 0:
+		return profile.Result{Outcome: profile.Refused, Detail: "no login is connected to Telegram"}, nil
+	case held > 0:
+		wait := held.Truncate(time.Second) + time.Second
+		return profile.Result{Outcome: profile.Refused, RetryAfter: wait,
+			Detail: fmt.Sprintf("FLOOD_WAIT: Telegram asks this login to wait %d s", wait/time.Second)}, nil
 	}
-	for id, identity := range ids {
-		if identity.State != store.IdentityReady || p.svc.telegram.Status(id).State != telegram.StateConnected {
-			continue
-		}
-		return p.probe(ctx, id, username)
-	}
-	return profile.Result{Outcome: profile.Refused, Detail: "no login is connected to Telegram"}, nil
-}
-
-func (p nameProber) probe(ctx context.Context, id uint64, username string) (profile.Result, error) {
-	taken, err := p.svc.telegram.Taken(ctx, id, username)
-	if e := platform.AsError(err); err != nil && e.Kind == platform.Refused {
-		e.Field = "username"
-		return profile.Result{}, e
-	} else if err != nil {
-		return profile.Result{Outcome: profile.Refused, Detail: e.Error(), RetryAfter: e.Wait}, nil
-	}
-	if !taken {
+	taken, err := p.svc.telegram.Taken(ctx, asker.ID, username)
+	if err == nil && !taken {
 		return profile.Result{Outcome: profile.Absent, Detail: "nobody has the name"}, nil
 	}
-	return profile.Result{Outcome: profile.Found}, nil
+	if err == nil {
+		return profile.Result{Outcome: profile.Found}, nil
+	}
+	e := platform.AsError(err)
+	switch e.Kind {
+	case platform.Refused:
+		e.Field = "username"
+		return profile.Result{}, e
+	case platform.Wait:
+		if err := p.hold(asker, e); err != nil {
+			return profile.Result{}, err
+		}
+	}
+	return profile.Result{Outcome: profile.Refused, Detail: e.Error(), RetryAfter: e.Wait}, nil
+}
+
+// asker returns the login that looks names up, and how long it has to wait before it may: because of a
+// name that it looked up, or of whatever else it does. Its ID is 0 if none is connected.
+func (p nameProber) asker() (asker store.Identity, wait time.Duration, err error) {
+	err = p.svc.db.View(func(tx *store.Tx) error {
+		all, err := tx.Identities.Of(telegram.Platform)
+		if err != nil {
+			return err
+		}
+		for _, i := range askers(all) {
+			if p.svc.telegram.Status(i.ID).State == telegram.StateConnected {
+				asker = i
+				break
+			}
+		}
+		for _, lane := range []string{lookups(asker), asker.Lane()} {
+			hold, err := tx.Holds.ByLane(lane)
+			if err != nil && !errors.Is(err, store.ErrNotFound) && !store.IsCorrupt(err) {
+				return err
+			}
+			wait = max(wait, hold.Until.Sub(tx.Now()))
+		}
+		return nil
+	})
+	return asker, wait, err
+}
+
+// askers are the logins that may look names up, the first of them being the one that does if it is
+// connected: the bot that tells the admins, the one that posts, another bot. User accounts, whose
+// broadcasts look names up, do it only where there is no bot.
+func askers(all []store.Identity) []store.Identity {
+	rank := func(i store.Identity) int {
+		switch {
+		case i.Kind == store.IdentityUser:
+			return 3
+		case i.Name == identities.Notify:
+			return 0
+		case i.Name == identities.Main:
+			return 1
+		}
+		return 2
+	}
+	ready := slices.DeleteFunc(slices.Clone(all), func(i store.Identity) bool { return i.State != store.IdentityReady })
+	slices.SortStableFunc(ready, func(a, b store.Identity) int { return rank(a) - rank(b) })
+	if users := slices.IndexFunc(ready, func(i store.Identity) bool { return i.Kind == store.IdentityUser }); users > 0 {
+		ready = ready[:users]
+	}
+	return ready
+}
+
+// hold keeps a login from looking names up for as long as Telegram asks, and for a week at most.
+func (p nameProber) hold(i store.Identity, e *platform.Error) error {
+	err := p.svc.db.Update(func(tx *store.Tx) error {
+		until := tx.Now().Add(min(max(0, e.Wait), 7*24*time.Hour))
+		return tx.Holds.Extend(lookups(i), until, store.Reason{Code: store.ReasonFlood, Detail: e.Error()})
+	})
+	if err != nil {
+		return fmt.Errorf("note that %s may look no names up: %w", i.Name, err)
+	}
+	return nil
 }
