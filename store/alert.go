@@ -47,6 +47,7 @@ const (
 	AlertLogin       AlertKind = "login"        // a login has ended or was restricted
 	AlertDisk        AlertKind = "disk"         // the disk is nearly full
 	AlertQueue       AlertKind = "queue"        // more becomes due than is done
+	AlertUnreached   AlertKind = "unreached"    // messages to a chat, or calls of the webhook, are refused
 )
 
 // AlertState says whether somebody has to look at an alert.

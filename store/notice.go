@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"iter"
 	"time"
 )
 
@@ -31,6 +32,8 @@ type Notice struct {
 	CreatedAt time.Time `json:"created_at"`
 	SentAt    time.Time `json:"sent_at,omitzero"`
 	GivenUpAt time.Time `json:"given_up_at,omitzero"`
+	// Missed marks the first notice that a chat has not got since it got one.
+	Missed bool `json:"missed,omitempty"`
 }
 
 // Button is one of the buttons under a notice. Whoever presses it tells the bot its Data.
@@ -86,6 +89,12 @@ func noticeTable() def[Notice] {
 				}
 				return key(nil).str(n.Lane()).str(n.Chat)
 			}},
+			{Name: "missed", Key: func(n *Notice) []byte {
+				if !n.Missed {
+					return nil
+				}
+				return key(nil).str(n.Chat)
+			}},
 		},
 	}
 }
@@ -123,6 +132,54 @@ func (t Notices) Next(lane, chat string) (Notice, error) {
 		return n, err
 	}
 	return Notice{}, fmt.Errorf("a notice to %s that waits: %w", chat, ErrNotFound)
+}
+
+// Miss marks a notice that its chat does not get, if it is the first since the chat got one.
+func (t Notices) Miss(n *Notice) error {
+	for past, err := range t.missed(n.Chat) {
+		if err != nil || past.ID != n.ID {
+			return err
+		}
+	}
+	n.Missed = true
+	return nil
+}
+
+// Got says that a chat has got a notice: what it missed before does not count any more.
+func (t Notices) Got(chat string) error {
+	var all []Notice
+	for n, err := range t.missed(chat) {
+		if err != nil {
+			return err
+		}
+		all = append(all, n)
+	}
+	for _, n := range all {
+		n.Missed = false
+		if err := t.Put(&n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// AllMissed yields, for each chat that is not reached, the first notice that it has not got.
+func (t Notices) AllMissed() iter.Seq2[Notice, error] { return sound(t.scan("missed", nil, nil)) }
+
+func (t Notices) missed(chat string) iter.Seq2[Notice, error] {
+	prefix := key(nil).str(chat)
+	return sound(t.scan("missed", prefix, prefix.next()))
+}
+
+// sound leaves out what is damaged.
+func sound(all iter.Seq2[Notice, error]) iter.Seq2[Notice, error] {
+	return func(yield func(Notice, error) bool) {
+		for n, err := range all {
+			if !IsCorrupt(err) && !yield(n, err) {
+				return
+			}
+		}
+	}
 }
 
 // Waiting returns how many notices wait to be sent, and counts no further than limit.

@@ -74,7 +74,7 @@ func (r reader) alertTroubles(open []told) (all []trouble) {
 		switch {
 		case len(all) == maxTrouble:
 			return all
-		case t.alert.Kind == store.AlertDisk, t.alert.Kind == store.AlertQueue:
+		case t.alert.Kind == store.AlertDisk, t.alert.Kind == store.AlertQueue, t.alert.Kind == store.AlertUnreached:
 		case t.alert.Kind == store.AlertJobFailing && t.about.job.State != store.JobSetAside:
 		default:
 			continue

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,6 +28,8 @@ func (teller) Tell(tx *store.Tx, n store.Notice, _ ...string) error {
 	n.Chat = "admin"
 	return keep(tx, n)
 }
+
+func (teller) Missed(tx *store.Tx) iter.Seq2[store.Notice, error] { return tx.Notices.AllMissed() }
 
 func (teller) TellHook(tx *store.Tx, kind string, body []byte) error {
 	return keep(tx, store.Notice{Kind: kind, Chat: store.WebhookChat, Text: string(body)})

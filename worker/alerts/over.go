@@ -79,6 +79,12 @@ func (w *Worker) ended(tx *store.Tx, a store.Alert, s sight) (over, well bool, e
 		return true, !waits(tx), nil
 	case store.AlertDisk:
 		return true, s.disk != nil, nil
+	case store.AlertUnreached:
+		for n, err := range tx.Notices.AllMissed() {
+			if err != nil || n.Chat == a.About { // it is not reached still, and nobody wants it to be
+				return true, false, err
+			}
+		}
 	}
 	return true, true, nil
 }

@@ -100,6 +100,26 @@ func TestADiskThatCannotBeMeasuredHasNoRoomForThat(t *testing.T) {
 	})
 }
 
+func TestAChatThatIsNotReachedIsToldUntilItIs(t *testing.T) {
+	inBubble(t, Config{}, func(b *bench) {
+		why := store.Reason{Code: store.ReasonRefused, Detail: "a user has to write to a bot first"}
+		miss := func(chat string) {
+			b.Update(func(tx *store.Tx) error {
+				return tx.Notices.Add(&store.Notice{Chat: chat, Key: 1, Text: "hello", CreatedAt: tx.Now(), GivenUpAt: tx.Now(), Reason: why, Missed: true})
+			})
+		}
+		miss("123")
+		b.Pass(5 * time.Minute)
+		told := b.told("admin")
+		if len(told) != 1 || !strings.Contains(told[0], "Messages to 123 do not arrive") {
+			t.Errorf("told %q", told)
+		}
+		b.Update(func(tx *store.Tx) error { return tx.Notices.Got("123") })
+		b.Pass(10 * time.Minute)
+		b.wantTold("it is reached", "✅ Messages to 123 arrive again")
+	})
+}
+
 func TestWhatWasTakenAwayHasNotComeRight(t *testing.T) {
 	inBubble(t, Config{}, func(b *bench) {
 		var logins []store.Identity

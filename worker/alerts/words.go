@@ -150,6 +150,10 @@ func english() language {
 				},
 				over: always("The queue is short again"), cure: "The page says why each of them waits.",
 			},
+			store.AlertUnreached: {
+				what: name("Messages to %s do not arrive"), over: name("Messages to %s arrive again"),
+				cure: "A person has to write to the bot first, and must not block it; in a channel it has to be allowed to post. Or correct ADMIN_ID, the chat of the account, or BELFRY_ALERT_WEBHOOK.",
+			},
 		},
 	}
 }
@@ -208,6 +212,10 @@ func russian() language {
 					return fmt.Sprintf("Задачи копятся быстрее, чем выполняются: ждут %d", a.Count)
 				},
 				over: always("Очередь снова короткая"), cure: "На странице видно, почему каждая ждёт.",
+			},
+			store.AlertUnreached: {
+				what: name("Сообщения в %s не доходят"), over: name("Сообщения в %s снова доходят"),
+				cure: "Человек должен сначала написать боту и не блокировать его; в канале боту нужно право писать. Или исправьте ADMIN_ID, чат аккаунта или BELFRY_ALERT_WEBHOOK.",
 			},
 		},
 	}

@@ -55,6 +55,12 @@ func (w *Worker) lasting(tx *store.Tx, s sight, standing []store.Alert) (all []s
 			all = append(all, store.Alert{Kind: store.AlertLogin, About: fmt.Sprint("login_", i.ID), Subject: i.ID, Name: i.Name, Reason: i.Reason})
 		}
 	}
+	for n, err := range w.teller.Missed(tx) {
+		if err != nil {
+			return nil, nil, err
+		}
+		all = append(all, store.Alert{Kind: store.AlertUnreached, About: n.Chat, Name: n.Chat, Reason: n.Reason})
+	}
 	switch {
 	case s.disk == nil:
 		unsure[store.AlertDisk] = w.cfg.Disk != nil

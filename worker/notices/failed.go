@@ -2,6 +2,8 @@ package notices
 
 import (
 	"errors"
+	"iter"
+	"slices"
 	"time"
 
 	"belfry/platform"
@@ -57,8 +59,40 @@ func (w *Worker) giveUp(n store.Notice, out scheduler.Outcome, e *platform.Error
 	}
 	w.cfg.Log.Warn().Uint64("notice", n.ID).Str("kind", n.Kind).Str("chat", n.Chat).Err(e).Msg("a notice is not sent")
 	out.Failed, out.Reason = true, why
-	out.Write = mark(n.ID, func(n *store.Notice, now time.Time) { n.GivenUpAt, n.Reason = now, why })
+	out.Write = func(tx *store.Tx) error {
+		var err error
+		marked := mark(n.ID, func(n *store.Notice, now time.Time) {
+			n.GivenUpAt, n.Reason = now, why
+			if n.Query == 0 && e.Scope != platform.ScopeContent { // it is the chat that does not get it
+				err = tx.Notices.Miss(n)
+			}
+		})(tx)
+		return errors.Join(err, marked)
+	}
 	return out
+}
+
+// Missed yields, for each chat that is still to be told and is not reached, the first notice that it has
+// not got.
+func (w *Worker) Missed(tx *store.Tx) iter.Seq2[store.Notice, error] {
+	return func(yield func(store.Notice, error) bool) {
+		for n, err := range tx.Notices.AllMissed() {
+			if err == nil && !w.tells(n) {
+				continue
+			}
+			if !yield(n, err) {
+				return
+			}
+		}
+	}
+}
+
+// tells reports whether whom a notice is for is still told anything.
+func (w *Worker) tells(n store.Notice) bool {
+	if n.Chat == store.WebhookChat {
+		return w.cfg.Webhook != nil
+	}
+	return w.cfg.Bot != nil && (!n.Admin || slices.Contains(w.cfg.Admins, n.Chat))
 }
 
 // pause is how long a notice waits after an attempt: as long as it was told to, and longer from

@@ -96,6 +96,56 @@ func TestAChatThatRefusesDoesNotKeepTheOthersFromBeingTold(t *testing.T) {
 	})
 }
 
+// One notice stands for all that a chat has missed since it got one.
+func TestAChatThatGetsNothingIsKnownUntilItGetsSomething(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		missed := func() (chats []string) {
+			b.View(func(tx *store.Tx) error {
+				for n, err := range b.worker.Missed(tx) {
+					if err != nil {
+						return err
+					}
+					chats = append(chats, fmt.Sprint(n.Chat, " ", n.Text))
+				}
+				return nil
+			})
+			return chats
+		}
+		refused := fault{err: failing(platform.Refused, platform.ScopeChat)}
+		want := func(when string, want ...string) {
+			t.Helper()
+			if got := missed(); !slices.Equal(got, want) {
+				t.Errorf("%s, %q are not reached, want %q", when, got, want)
+			}
+		}
+		b.start()
+		for _, text := range []string{"one", "two"} {
+			b.bot.fault(refused, refused)
+			b.tell(text)
+			b.Pass(time.Second)
+		}
+		want("at first", "100 one", "200 one")
+		b.bot.fault(refused)
+		b.tell("three")
+		b.Pass(time.Second)
+		want("when one is reached", "100 one")
+		other := New(b.DB, Config{Admins: []string{"200"}, Bot: b.bot, Log: zerolog.Nop()})
+		b.View(func(tx *store.Tx) error {
+			for n, err := range other.Missed(tx) {
+				t.Errorf("who is no admin is not reached: %+v, %v", n, err)
+			}
+			return nil
+		})
+		b.tell("four")
+		b.Pass(time.Second)
+		want("at the end")
+		b.bot.fault(fault{err: failing(platform.Refused, platform.ScopeContent)})
+		b.tell("a text that nobody takes")
+		b.Pass(time.Second)
+		want("when the text was the mistake")
+	})
+}
+
 func TestAChatThatWaitsIsNotCalledForEachNotice(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		slow := &platform.Error{Kind: platform.Wait, Scope: platform.ScopeChat, Wait: time.Hour, Err: errors.New("slow mode")}

@@ -46,7 +46,10 @@ func (w *Worker) Run(ctx context.Context, job store.Job) (scheduler.Outcome, err
 		out.Again = w.db.Now()
 	}
 	if err == nil {
-		out.Write = mark(n.ID, func(n *store.Notice, now time.Time) { n.SentAt, n.Reason = now, store.Reason{} })
+		out.Write = func(tx *store.Tx) error {
+			got := mark(n.ID, func(n *store.Notice, now time.Time) { n.SentAt, n.Reason = now, store.Reason{} })
+			return errors.Join(got(tx), tx.Notices.Got(n.Chat))
+		}
 		return out, nil
 	}
 	return w.failed(n, out, platform.AsError(err)), nil
