@@ -42,7 +42,9 @@ type Client struct {
 	http     *http.Client
 }
 
-// NewClient returns a client. The error says which setting is wrong.
+// NewClient returns a client. Its errors are of type [*platform.Error]: their Field is proxy or base, and
+// what they say completes a sentence that begins with what the setting is called. An address is not
+// repeated: it may hold a password.
 func NewClient(settings Settings) (*Client, error) {
 	settings.Timeout = cmp.Or(settings.Timeout, defaultTimeout)
 	settings.UserAgent = cmp.Or(settings.UserAgent, defaultUserAgent)
@@ -51,14 +53,14 @@ func NewClient(settings Settings) (*Client, error) {
 	if settings.Proxy != "" {
 		u, err := url.Parse(settings.Proxy)
 		if err != nil || u.Host == "" || !slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme) {
-			return nil, errors.New("the proxy is not an address of one: write it as http://user:password@host:3128 or socks5://host:1080")
+			return nil, wrongSetting("proxy", "is not an address of a proxy: write it as http://user:password@host:3128 or socks5://host:1080")
 		}
 		proxy = http.ProxyURL(u)
 	}
 	for site, base := range settings.Base {
 		u, err := url.Parse(base)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			return nil, fmt.Errorf("the address of %s is not an http or https address: write it as https://host", site)
+			return nil, wrongSetting("base", "is not an http or https address: write it as https://host")
 		}
 		c.base[strings.ToLower(site)] = u
 	}
@@ -70,6 +72,10 @@ func NewClient(settings Settings) (*Client, error) {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	return c, nil
+}
+
+func wrongSetting(field, words string) error {
+	return &platform.Error{Kind: platform.Refused, Scope: platform.ScopeContent, Field: field, Err: errors.New(words)}
 }
 
 // Close closes the connections that wait to be used again.

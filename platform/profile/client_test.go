@@ -204,12 +204,20 @@ func TestPasswordsInAddressesAreNotTold(t *testing.T) {
 			t.Errorf("%s: sent %q, got %+v", what, sent, got)
 		}
 	}
-	for _, wrong := range []profile.Settings{
-		{Proxy: "ftp://me:" + password + "@host"}, {Proxy: "http://me:" + password + "@host:port"},
-		{Base: map[string]string{"instagram": "me:" + password + "@host"}}, {Base: map[string]string{"instagram": "http://me:" + password + "@host:port"}},
+	const aProxy = "is not an address of a proxy: write it as http://user:password@host:3128 or socks5://host:1080"
+	const aBase = "is not an http or https address: write it as https://host"
+	for _, wrong := range []struct {
+		settings    profile.Settings
+		field, said string
+	}{
+		{profile.Settings{Proxy: "ftp://me:" + password + "@host"}, "proxy", aProxy},
+		{profile.Settings{Proxy: "http://me:" + password + "@host:port"}, "proxy", aProxy},
+		{profile.Settings{Base: map[string]string{"instagram": "me:" + password + "@host"}}, "base", aBase},
+		{profile.Settings{Base: map[string]string{"instagram": "http://me:" + password + "@host:port"}}, "base", aBase},
 	} {
-		if _, err := profile.NewClient(wrong); err == nil || strings.Contains(err.Error(), password) {
-			t.Errorf("%+v: %v", wrong, err)
+		_, err := profile.NewClient(wrong.settings)
+		if e, ok := errors.AsType[*platform.Error](err); !ok || e.Kind != platform.Refused || e.Field != wrong.field || e.Error() != wrong.said {
+			t.Errorf("%+v: %v", wrong.settings, err)
 		}
 	}
 }
