@@ -191,7 +191,7 @@ func TestEachHouseRuleIsEnforced(t *testing.T) {
 func broken(file, imported string) string {
 	room, isTest := roomOf(path.Dir(file)), strings.HasSuffix(file, "_test.go")
 	for library, rooms := range onlyIn {
-		if isTest {
+		if isTest || isTestPackage(path.Dir(file)) {
 			rooms = slices.Concat(rooms, testsMayUse[library])
 		}
 		if strings.HasPrefix(imported, library) && !slices.Contains(rooms, room) {

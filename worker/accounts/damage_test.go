@@ -9,28 +9,10 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
-	"go.etcd.io/bbolt"
 
+	"belfry/scheduler/schedulertest"
 	"belfry/store"
 )
-
-// damage changes a byte of a row in a file that nobody has open.
-func damage(t *testing.T, path, table string, id byte) {
-	t.Helper()
-	bolt, err := bbolt.Open(path, 0o600, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = bolt.Update(func(tx *bbolt.Tx) error {
-		bucket, key := tx.Bucket([]byte(table)), []byte{0, 0, 0, 0, 0, 0, 0, id}
-		row := bytes.Clone(bucket.Get(key))
-		row[len(row)-3] ^= 1
-		return bucket.Put(key, row)
-	})
-	if err := errors.Join(err, bolt.Close()); err != nil {
-		t.Fatal(err)
-	}
-}
 
 // A site that was given up before, a check in the middle of it, and alice, who has been seen once.
 func TestADamagedRowDoesNotEndTheChecks(t *testing.T) {
@@ -68,7 +50,7 @@ func TestADamagedRowDoesNotEndTheChecks(t *testing.T) {
 			if err := errors.Join(err, db.Close()); err != nil {
 				t.Fatal(err)
 			}
-			damage(t, path, table, 1)
+			schedulertest.Damage(t, path, table, 1)
 
 			db, w = open()
 			defer db.Close()
@@ -126,7 +108,7 @@ func TestWhatIsDamagedOfASiteIsWrittenAnew(t *testing.T) {
 	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)
 	}
-	damage(t, path, "account_sites", 1)
+	schedulertest.Damage(t, path, "account_sites", 1)
 	if db, err = store.Open(path, store.Options{}); err != nil {
 		t.Fatal(err)
 	}

@@ -1,11 +1,9 @@
 package alerts
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"iter"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -137,17 +135,11 @@ func (b *bench) close() {
 	}
 }
 
-// damage changes the bytes of a row while nobody has the file open, and opens it again.
-func (b *bench) damage(from, to string) {
+// damage damages a row while nobody has the file open, and opens it again.
+func (b *bench) damage(table string, id uint64) {
 	b.T.Helper()
 	b.close()
-	data, err := os.ReadFile(b.path)
-	if err != nil || !bytes.Contains(data, []byte(from)) {
-		b.T.Fatalf("the file has no %s, %v", from, err)
-	}
-	if err := os.WriteFile(b.path, bytes.ReplaceAll(data, []byte(from), []byte(to)), 0o600); err != nil {
-		b.T.Fatal(err)
-	}
+	schedulertest.Damage(b.T, b.path, table, id)
 	b.open()
 	b.problems++
 }

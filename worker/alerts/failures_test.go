@@ -106,7 +106,7 @@ func TestALookThatIsUndoneHasSeenNothing(t *testing.T) {
 func TestFailuresAreToldAlthoughTheFileCannotSayWhenTheLastLookWas(t *testing.T) {
 	byHand(t, func(b *bench) {
 		b.look()
-		b.damage(`"name":"alerts.seen"`, `"name":"alerts.been"`)
+		b.damage("settings", 1)
 		b.problems++ // the index names it
 		b.look()
 		b.Pass(time.Second)

@@ -1,16 +1,15 @@
 package notices
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/rs/zerolog"
 
+	"belfry/scheduler/schedulertest"
 	"belfry/store"
 )
 
@@ -36,13 +35,7 @@ func TestADamagedNoticeKeepsNoOtherFromBeingSent(t *testing.T) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	data, err := os.ReadFile(path)
-	if err == nil {
-		err = os.WriteFile(path, bytes.ReplaceAll(data, []byte("text to damage"), []byte("text to Damage")), 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	schedulertest.Damage(t, path, "notices", 1)
 	db = open()
 	defer db.Close()
 	tell("one")
@@ -63,7 +56,7 @@ func TestADamagedNoticeKeepsNoOtherFromBeingSent(t *testing.T) {
 	if !strings.Contains(log.String(), "notices 1 is damaged") {
 		t.Errorf("the log says %q", log.String())
 	}
-	err = db.Update(func(tx *store.Tx) error {
+	err := db.Update(func(tx *store.Tx) error {
 		why := store.Reason{Code: store.ReasonGaveUp}
 		return errors.Join(New(db, cfg).End(tx, store.Job{Subject: 1}, why), New(db, cfg).End(tx, store.Job{Subject: 9}, why))
 	})
