@@ -47,7 +47,8 @@ func (svc *service) watchAccounts(s *settings, zone *time.Location) error {
 	}
 	client, err := profile.NewClient(asked)
 	if err != nil {
-		return fmt.Errorf("BELFRY_PROXY or BELFRY_INSTAGRAM_WEB_URL: %w", err)
+		names := map[string]string{"proxy": "BELFRY_PROXY", "base": "BELFRY_INSTAGRAM_WEB_URL"}
+		return wrong(names[platform.AsError(err).Field], err)
 	}
 	svc.accounts = accounts.New(svc.db, client, svc.notices, accounts.Config{
 		MinPause: s.CheckMinPause, MaxPause: s.CheckMaxPause,
