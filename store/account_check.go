@@ -32,7 +32,34 @@ type AccountCheck struct {
 	Canaries int         `json:"canaries,omitempty"` // canaries that were asked for in vain since one was found
 	Refusals int         `json:"refusals,omitempty"` // in a row, on this site
 	Suspect  Suspect     `json:"suspect,omitzero"`
+	Of       int         `json:"of,omitempty"`      // sites that it began with; 0 in what was written before this was noted
 	Stopped  []string    `json:"stopped,omitempty"` // sites that it gave up
+	GivenUp  []GivenUp   `json:"given_up,omitempty"`
+}
+
+// GivenUp is a site that a check gave up, why, and until when it is left alone for that.
+type GivenUp struct {
+	Site   string `json:"site"`
+	Reason Reason `json:"reason"`
+}
+
+// maxGivenUp is of how many sites a check keeps why it gave them up: it is written with each step.
+const maxGivenUp = 20
+
+// GiveUp notes that the check has given a site up. What is said of the check as a whole names the site.
+func (c *AccountCheck) GiveUp(site string, why Reason) {
+	c.Stopped = append(c.Stopped, site)
+	if len(c.GivenUp) < maxGivenUp {
+		c.GivenUp = append(c.GivenUp, GivenUp{site, why})
+	}
+	c.Reason = why
+	c.Reason.About = site
+	if n := len(c.Stopped); n > 1 {
+		c.Reason = Reason{Code: ReasonSitesGivenUp, N: n, Of: max(c.Of, n), Detail: strings.Join(c.Stopped[:min(n, maxGivenUp)], ", ")}
+		if n > maxGivenUp {
+			c.Reason.Detail += ", …"
+		}
+	}
 }
 
 // AccountCheckStatus says how far a check has come.

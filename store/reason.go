@@ -9,6 +9,7 @@ import (
 // particulars, so that each door can say it in its reader's language.
 type Reason struct {
 	Code   ReasonCode `json:"code"`
+	About  string     `json:"about,omitempty"`  // what it is about where nothing else says so, such as a site
 	Detail string     `json:"detail,omitempty"` // the words of whoever gave the reason, such as Telegram's
 	Until  time.Time  `json:"until,omitzero"`   // when the wait ends
 	N      int        `json:"n,omitempty"`      // which attempt, or how many
@@ -56,6 +57,7 @@ const (
 	ReasonNoAnswers     ReasonCode = "no_answers"     // a site refused to say whether accounts exist
 	ReasonNoCanary      ReasonCode = "no_canary"      // a site does not find a profile that surely exists
 	ReasonNoRule        ReasonCode = "no_rule"        // nothing says how a site is asked
+	ReasonSitesGivenUp  ReasonCode = "sites_given_up" // a check gave up several sites, each for a reason of its own
 	ReasonBackingOff    ReasonCode = "backing_off"    // a site that refused is left alone
 	ReasonAlertsOpen    ReasonCode = "alerts_open"    // somebody has to look at an alert
 )
@@ -78,6 +80,9 @@ func (r Reason) Text(lang string, zone *time.Location) string {
 	}
 	if r.N > 0 && words.counted != nil {
 		text = words.counted(lang, r.N, r.Of)
+	}
+	if r.About != "" {
+		text = r.About + join + text
 	}
 	if !r.Until.IsZero() {
 		text += until(lang, r.Until.In(zone))
@@ -147,6 +152,7 @@ func reasonWords() map[ReasonCode]words {
 		ReasonNoAnswers:     {"The site would not say whether accounts exist", "Сайт не говорит, существуют ли аккаунты", count("The site would not say whether accounts exist (%d refusals in a row%.0d)", "Сайт не говорит, существуют ли аккаунты (отказов подряд: %d%.0d)")},
 		ReasonNoCanary:      {en: "The site does not find a profile that surely exists, so it is not believed", ru: "Сайт не находит профиль, который точно существует, поэтому ему нельзя верить"},
 		ReasonNoRule:        {en: "No rule says how this site is asked; import one", ru: "Нет правила для этого сайта; импортируйте его"},
+		ReasonSitesGivenUp:  {"Sites would not say whether accounts exist", "Сайты не говорят, существуют ли аккаунты", count("%d of %d sites would not say whether accounts exist", "Сайты не говорят, существуют ли аккаунты: %d из %d")},
 		ReasonBackingOff:    {en: "The site refused to answer and is left alone", ru: "Сайт отказался отвечать, и его пока не спрашивают"},
 		ReasonAlertsOpen:    {en: "Not called: somebody has to look at an alert", ru: "Не вызвано: есть непросмотренное оповещение"},
 		ReasonScheduleEnded: {en: "The schedule names no later time", ru: "В расписании больше нет запусков"},

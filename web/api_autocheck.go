@@ -15,7 +15,7 @@ import (
 type accountCheck struct {
 	ID       uint64    `json:"id"`
 	Status   string    `json:"status" doc:"running, done, or stopped (it gave a site up)"`
-	Reason   *reason   `json:"reason,omitempty" doc:"Why it gave the site up"`
+	Reason   *reason   `json:"reason,omitempty" doc:"Why it was stopped; with several sites, given_up has the reason of each"`
 	Began    time.Time `json:"began"`
 	Ended    time.Time `json:"ended,omitzero"`
 	Total    int       `json:"total" doc:"Accounts that it is about"`
@@ -25,13 +25,24 @@ type accountCheck struct {
 	Errors   int       `json:"errors" doc:"Accounts of which the site would not say"`
 	Changes  int       `json:"changes" doc:"Accounts of which something else is believed now"`
 	Stopped  []string  `json:"stopped" doc:"Sites that it gave up"`
+	GivenUp  []givenUp `json:"given_up,omitempty" doc:"Of these, the first 20, each with its reason"`
+}
+
+// givenUp is a site that a check gave up.
+type givenUp struct {
+	Site   string  `json:"site"`
+	Reason *reason `json:"reason" doc:"Why; until says how long the site is left alone for that"`
 }
 
 func (s *Server) shownCheck(c store.AccountCheck) accountCheck {
-	return accountCheck{
+	out := accountCheck{
 		ID: c.ID, Status: string(c.Status), Reason: s.reasonOf(c.Reason), Began: c.Began, Ended: c.Ended, Total: c.Total, Checked: c.Checked,
 		Found: c.Found, NotFound: c.NotFound, Errors: c.Errors, Changes: c.Changes, Stopped: append([]string{}, c.Stopped...),
 	}
+	for _, site := range c.GivenUp {
+		out.GivenUp = append(out.GivenUp, givenUp{site.Site, s.reasonOf(site.Reason)})
+	}
+	return out
 }
 
 // siteAlone is a site that is left alone for a while.

@@ -3,6 +3,7 @@ package web
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"belfry/scheduler"
@@ -20,6 +21,8 @@ const (
 type accountsPage struct {
 	frame
 	Now             checkNow
+	GivenUp         []aloneSite // by the last check
+	MoreGivenUp     string
 	Interval, Quiet input
 	Wrong           string
 	Chart           *chart
@@ -77,6 +80,7 @@ func (s *Server) accountsPage(r reader, f form) (*accountsPage, error) {
 		frame: s.frame(r, "accounts", w.Title), Now: r.checkNow(v), Wrong: f.wrong[""], Chart: r.chart(v.checks), State: string(of.state),
 		Narrowed: of.site != "" || of.tag != "" || name != "",
 	}
+	p.givenUp(r, v.status)
 	p.settings(r, f, v)
 	filter := newForm(nil)
 	filter.values.Set("site", of.site)
@@ -96,6 +100,27 @@ func (s *Server) accountsPage(r reader, f form) (*accountsPage, error) {
 		p.Rows = append(p.Rows, r.accountRow(a))
 	}
 	return p, nil
+}
+
+// givenUp fills in which sites the last check gave up. Those that are left alone for that still are not said
+// twice.
+func (p *accountsPage) givenUp(r reader, status accounts.Status) {
+	if p.Now.Last == nil || len(status.Last.GivenUp) == 0 {
+		return
+	}
+	p.Now.Last.Reason = ""
+	said := make(map[string]bool)
+	for _, site := range status.Last.GivenUp {
+		why := aloneSite{siteName(site.Site), r.why(site.Reason)}
+		p.GivenUp = append(p.GivenUp, why)
+		said[why.Site+" "+why.Why] = true
+	}
+	if more := len(status.Last.Stopped) - len(p.GivenUp); more > 0 {
+		p.MoreGivenUp = r.words.Accounts.MoreSites(more)
+	}
+	if p.Now.Chip == nil { // while a check is under way, the last one is not shown
+		p.Now.Alone = slices.DeleteFunc(p.Now.Alone, func(site aloneSite) bool { return said[site.Site+" "+site.Why] })
+	}
 }
 
 // settings fills in the form of the interval.

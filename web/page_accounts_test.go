@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"mime/multipart"
 	"net/http"
@@ -198,6 +199,43 @@ func TestASiteThatIsLeftAloneNeedsAttention(t *testing.T) {
 	h.get("/accounts").has(t, "Left alone for a while", "TikTok")
 	h.server.accounts = nil
 	h.get("/").lacks(t, "TikTok", `href="/accounts"`)
+}
+
+func TestTheLastCheckSaysOfEachSiteWhyItWasGivenUp(t *testing.T) {
+	h := start(t)
+	h.signIn()
+	var until time.Time
+	h.update(func(tx *store.Tx) error {
+		until = tx.Now().Add(time.Hour)
+		c := store.AccountCheck{Status: store.AccountCheckRunning, Began: tx.Now(), Of: 30, Total: 9, Checked: 9, NotFound: 9}
+		c.GiveUp("tiktok", store.Reason{Code: store.ReasonNoCanary, Until: until})
+		if tiktok := c.Reason.Text(english, time.UTC); !strings.HasPrefix(tiktok, "tiktok: The site does not find") {
+			t.Error(tiktok)
+		}
+		c.GiveUp("github", store.Reason{Code: store.ReasonNoAnswers, N: 5, Until: until, Detail: "too many requests (status 429)"})
+		for i := range 22 {
+			c.GiveUp(fmt.Sprint("site-", i), store.Reason{Code: store.ReasonNoRule})
+		}
+		c.Status, c.Ended = store.AccountCheckStopped, tx.Now()
+		return errors.Join(tx.AccountChecks.Begin(&c),
+			tx.AccountSites.Put(&store.AccountSite{Site: "github", Stops: 1, Until: until, Reason: c.GivenUp[1].Reason}),
+			tx.AccountSites.Put(&store.AccountSite{Site: "x", Stops: 1, Until: until, Reason: store.Reason{Code: store.ReasonNoCanary}}))
+	})
+	page := h.get("/accounts")
+	page.has(t, "Sites that it gave up", "<strong>TikTok</strong>", "does not find a profile that surely exists", "<strong>site-17</strong>", "and 4 further sites",
+		"(5 refusals in a row) until ", "too many requests (status 429)", "Left alone for a while", "<strong>X</strong>")
+	page.lacks(t, "site-18", "24 of 30")
+	if n := strings.Count(page.body, "<strong>GitHub</strong>"); n != 1 {
+		t.Errorf("GitHub is named %d times", n)
+	}
+	var now autocheck
+	h.api("GET", "/autocheck", "").decode(t, &now)
+	if last := now.Last; len(last.Stopped) != 24 || len(last.GivenUp) != 20 || last.GivenUp[1].Site != "github" || !last.GivenUp[1].Reason.Until.Equal(until) ||
+		!strings.HasPrefix(last.Reason.Text, "24 of 30 sites would not say whether accounts exist: tiktok, github, site-0") {
+		t.Errorf("%+v: %+v", last, last.Reason)
+	}
+	h.client.Jar.SetCookies(h.request("GET", "/", "").URL, []*http.Cookie{{Name: languageCookie, Value: russian, Path: "/"}})
+	h.get("/accounts").has(t, "Сайты, на которых она прервана", "Сайт не находит профиль", "слишком много запросов (код 429)", "и ещё 4 сайта")
 }
 
 func TestAMessageToAnAdminIsNamed(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 type accountsWords struct {
 	Title, Lead, Add, Check, Checking, Next, Due, None, Last, CheckNow, CheckPaused, ToJob          string
 	Every, Minutes, Save, Quiet, Found, NotFound, Errors, Changed, Alone, NotNumber, NotNumberCure  string
-	Chart, NoChart                                                                                  string
+	GivenUp, Chart, NoChart                                                                         string
 	Account, State, Checked, FoundAt, Note, Tag, Site, Name, AllSites, Show, Never, Clear           string
 	Empty, NoMatch, NoneSoFar, More, First                                                          string
 	Tabs, EmptyOf                                                                                   map[store.AccountState]string
@@ -20,7 +20,7 @@ type accountsWords struct {
 	Watched, NotWatched, Change, ChangeTitle, Remove, RemoveAsk, RemoveMeans                        string
 	ChartLabel                                                                                      func(checks, found, notFound, errors int) string
 	Bar                                                                                             func(when string, found, notFound, errors int) string
-	Added, Known, Nonsense, MoreLines, Times, InRow                                                 func(n int) string
+	Added, Known, Nonsense, MoreLines, MoreSites, Times, InRow                                      func(n int) string
 }
 
 func englishAccounts() accountsWords {
@@ -28,7 +28,7 @@ func englishAccounts() accountsWords {
 		Title: "Accounts", Lead: "Belfry looks whether these profiles exist, and tells when one appears or vanishes.", Add: "Add accounts",
 		Check: "The check", Checking: "checking", Next: "Next check", Due: "now", None: "No check is planned.", Last: "Last check", CheckNow: "Check now",
 		CheckPaused: "The check is paused.", ToJob: "To the job",
-		Every: "Every", Minutes: "minutes", Save: "Save", Quiet: "Tell only what has changed", Found: "found", NotFound: "not found", Errors: "no answer", Changed: "changed",
+		Every: "Every", Minutes: "minutes", Save: "Save", Quiet: "Tell only what has changed", Found: "found", NotFound: "not found", Errors: "no answer", Changed: "changed", GivenUp: "Sites that it gave up",
 		Alone: "Left alone for a while", NotNumber: "is not a number of minutes", NotNumberCure: "write it as 5",
 		Chart: "The last checks", NoChart: "A chart appears here after the first check.",
 		Account: "Account", State: "State", Checked: "Checked", FoundAt: "Found", Note: "Note", Tag: "Tag", Site: "Site", Name: "Name", AllSites: "All sites", Show: "Show",
@@ -59,6 +59,7 @@ func englishAccounts() accountsWords {
 		Known:     func(n int) string { return "Watched already: " + group(n, ",") + "." },
 		Nonsense:  func(n int) string { return "Not understood: " + group(n, ",") + "." },
 		MoreLines: func(n int) string { return "and " + counted(n, "further line", "further lines") },
+		MoreSites: func(n int) string { return "and " + counted(n, "further site", "further sites") },
 		Times:     func(n int) string { return counted(n, "check", "checks") },
 		InRow:     func(n int) string { return counted(n, "check", "checks") + " in a row" },
 	}
@@ -69,7 +70,7 @@ func russianAccounts() accountsWords {
 		Title: "Аккаунты", Lead: "Belfry проверяет, существуют ли эти профили, и сообщает, когда профиль появился или пропал.", Add: "Добавить аккаунты",
 		Check: "Проверка", Checking: "идёт", Next: "Следующая проверка", Due: "сейчас", None: "Проверка не запланирована.", Last: "Последняя проверка", CheckNow: "Проверить сейчас",
 		CheckPaused: "Проверка на паузе.", ToJob: "К задаче",
-		Every: "Каждые", Minutes: "мин.", Save: "Сохранить", Quiet: "Сообщать только об изменениях", Found: "найдено", NotFound: "не найдено", Errors: "нет ответа", Changed: "изменилось",
+		Every: "Каждые", Minutes: "мин.", Save: "Сохранить", Quiet: "Сообщать только об изменениях", Found: "найдено", NotFound: "не найдено", Errors: "нет ответа", Changed: "изменилось", GivenUp: "Сайты, на которых она прервана",
 		Alone: "Пока не спрашиваем", NotNumber: "это не число минут", NotNumberCure: "напишите, например, 5",
 		Chart: "Последние проверки", NoChart: "График появится после первой проверки.",
 		Account: "Аккаунт", State: "Состояние", Checked: "Проверен", FoundAt: "Найден", Note: "Заметка", Tag: "Метка", Site: "Сайт", Name: "Имя", AllSites: "Все сайты", Show: "Показать",
@@ -100,6 +101,7 @@ func russianAccounts() accountsWords {
 		Known:     func(n int) string { return "Уже отслеживаются: " + group(n, "\u00a0") + "." },
 		Nonsense:  func(n int) string { return "Не понято: " + group(n, "\u00a0") + "." },
 		MoreLines: func(n int) string { return "и ещё " + countedRU(n, "строка", "строки", "строк") },
+		MoreSites: func(n int) string { return "и ещё " + countedRU(n, "сайт", "сайта", "сайтов") },
 		Times:     func(n int) string { return countedRU(n, "проверка", "проверки", "проверок") },
 		InRow: func(n int) string {
 			return countedRU(n, "проверка", "проверки", "проверок") + " подряд"

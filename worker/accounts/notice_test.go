@@ -1,10 +1,14 @@
 package accounts
 
 import (
+	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
+	"belfry/platform/profile"
 	"belfry/store"
 )
 
@@ -30,4 +34,54 @@ func TestQuietModeTellsOnlyWhatHasChanged(t *testing.T) {
 			t.Errorf("the site refused, and told was %q", said)
 		}
 	})
+}
+
+// Instagram is well, GitHub refuses, and TikTok finds nobody.
+func TestOfEachSiteThatIsGivenUpTheAdminsAreToldWhy(t *testing.T) {
+	for lang, want := range map[string]string{
+		"en": "⚠️ Account check finished, but not on all sites\n\n" +
+			"• github: The site would not say whether accounts exist (2 refusals in a row) until 2000-01-01 00:1x: please wait\n" +
+			"• tiktok: The site does not find a profile that surely exists, so it is not believed until 2000-01-01 00:1x\n\n" +
+			"📊 Results:\n• Checked: 1 of 3\n• Found: 1\n• Not found: 0\n• Errors: 0\n\n⏰ Finished: 00:00:",
+		"ru": "⚠️ Автопроверка завершена, но не на всех сайтах\n\n" +
+			"• github: Сайт не говорит, существуют ли аккаунты (отказов подряд: 2) до 01.01.2000 00:1x: please wait\n" +
+			"• tiktok: Сайт не находит профиль, который точно существует, поэтому ему нельзя верить до 01.01.2000 00:1x\n\n" +
+			"📊 Результаты:\n• Проверено: 1 из 3\n• Найдено: 1\n• Не найдено: 0\n• Ошибок: 0\n\n⏰ Завершено: 00:00:",
+	} {
+		inBubble(t, Config{Refusals: 2, Lang: lang}, func(b *bench) {
+			for _, site := range []string{"github", DefaultSite, "tiktok"} {
+				b.watch(Request{Site: site}, "alice")
+			}
+			found, gone := profile.Result{Outcome: profile.Found}, profile.Result{Outcome: profile.Absent}
+			b.sites.fault(refused("please wait"), refused("please wait"), found, found, found, gone, gone, gone)
+			b.start()
+			c := b.untilChecked(1)[0]
+			if len(c.GivenUp) != 2 || c.Reason.Code != store.ReasonSitesGivenUp || c.Reason.Detail != "github, tiktok" || c.Reason.Of != 3 {
+				t.Errorf("the check was %+v", c)
+			}
+			said := b.told("admin")
+			got := regexp.MustCompile(`00:(0[89]|1\d):\d\d`).ReplaceAllString(said[len(said)-1], "00:1x") // the wait has a jitter
+			if !strings.HasPrefix(got, want) {
+				t.Errorf("the admins were told\n%s\nnot\n%s", got, want)
+			}
+		})
+	}
+}
+
+func TestAMessageAboutManySitesIsNotLong(t *testing.T) {
+	var c store.AccountCheck
+	for i := range 300 {
+		c.GiveUp(strings.Repeat("s", 97)+fmt.Sprint(i), store.Reason{Code: store.ReasonNoAnswers, N: 5, Until: time.Now(), Detail: strings.Repeat("ы", 200)})
+	}
+	c.Of = 300
+	for _, lang := range []string{"en", "ru"} {
+		w := New(nil, nil, nil, Config{Lang: lang})
+		text := w.aboutCheck(noticeStopped, c, time.Now())
+		if n := utf8.RuneCountInString(text); n > 4000 || !strings.Contains(text, ": 292\n") || strings.Contains(text, "%!") {
+			t.Errorf("%d characters: %s", n, text)
+		}
+	}
+	if w := New(nil, nil, nil, Config{}); !strings.HasPrefix(w.aboutCheck(noticeStopped, c, time.Now()), "⚠️ Account check stopped\n") {
+		t.Error("no site was well, and it reads as if")
+	}
 }

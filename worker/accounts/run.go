@@ -155,7 +155,7 @@ func (w *Worker) planBegin(tx *store.Tx) (s step, err error) {
 			return s, err
 		}
 		if row.LeftAlone(tx.Now()) {
-			s.why = store.Reason{Code: store.ReasonBackingOff, Detail: site, Until: row.Until}
+			s.why = store.Reason{Code: store.ReasonBackingOff, About: site, Until: row.Until}
 			continue
 		}
 		rest := min(rules[site].Rest*time.Duration(watched[site]), maxInterval)
@@ -172,7 +172,7 @@ func (w *Worker) planBegin(tx *store.Tx) (s step, err error) {
 		return s, nil
 	}
 	s.kind, s.why = stepBegin, store.Reason{}
-	s.check.Status, s.check.Last, s.check.Began = store.AccountCheckRunning, last, tx.Now()
+	s.check.Status, s.check.Last, s.check.Began, s.check.Of = store.AccountCheckRunning, last, tx.Now(), len(s.check.Sites)
 	return s, nil
 }
 

@@ -167,9 +167,9 @@ func (w *Worker) giveUpAfter(s step, why store.Reason, wait time.Duration, v *ve
 		after.check = c
 		after.check.Sites = s.check.Sites // as the plan has come through them
 		after.next()
-		after.check.Stopped = append(after.check.Stopped, site)
-		after.check.Reason = why
-		after.check.Reason.Until = row.Until
+		until := why
+		until.Until = row.Until
+		after.check.GiveUp(site, until)
 		return w.putStep(tx, after, after.check)
 	})
 }

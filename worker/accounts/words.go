@@ -15,9 +15,33 @@ func (w *Worker) aboutCheck(kind string, c store.AccountCheck, now time.Time) st
 	case noticeStarted:
 		return fmt.Sprintf(say.started, c.Total, w.clock(now))
 	case noticeStopped:
-		return fmt.Sprintf(say.stopped, c.Reason.Text(w.cfg.Lang, w.cfg.Zone), c.Checked, c.Total, c.Found, c.NotFound, c.Errors, w.clock(now))
+		as := say.stopped
+		if len(c.Stopped) < c.Of {
+			as = say.partly
+		}
+		return fmt.Sprintf(as, w.givenUp(c), c.Checked, c.Total, c.Found, c.NotFound, c.Errors, w.clock(now))
 	}
 	return fmt.Sprintf(say.finished, c.Checked, c.Found, c.NotFound, c.Errors, w.clock(now))
+}
+
+// toldGivenUp is of how many sites a message says why they were given up.
+const toldGivenUp = 8
+
+// givenUp says of each site that a check gave up why, and until when it is left alone.
+func (w *Worker) givenUp(c store.AccountCheck) string {
+	if len(c.GivenUp) == 0 { // it was begun before this was noted
+		return c.Reason.Text(w.cfg.Lang, w.cfg.Zone)
+	}
+	var lines []string
+	for _, site := range c.GivenUp[:min(len(c.GivenUp), toldGivenUp)] {
+		why := site.Reason
+		why.Detail = short(why.Detail)
+		lines = append(lines, "• "+site.Site+": "+why.Text(w.cfg.Lang, w.cfg.Zone))
+	}
+	if more := len(c.Stopped) - len(lines); more > 0 {
+		lines = append(lines, fmt.Sprintf(w.language().moreSites, more))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // aboutAccount is what is told about an account.
@@ -53,9 +77,11 @@ func (w *Worker) language() language {
 
 // language is how notices are worded.
 type language struct {
-	started, finished, stopped string
-	found, vanished, returned  string
-	time, resting              string
+	started, finished         string
+	stopped, partly           string // of a check that gave up all of its sites, and some
+	moreSites                 string
+	found, vanished, returned string
+	time, resting             string
 }
 
 // The Russian texts of the first two are those of the system that this package replaces.
@@ -63,6 +89,10 @@ var russian = language{
 	started:  "🔄 Автопроверка запущена\n\n📊 Аккаунтов к проверке: %d\n⏰ Время: %s",
 	finished: "✅ Автопроверка завершена\n\n📊 Результаты:\n• Проверено: %d\n• Найдено: %d\n• Не найдено: %d\n• Ошибок: %d\n\n⏰ Завершено: %s",
 	stopped:  "⚠️ Автопроверка остановлена\n\n%s\n\n📊 Результаты:\n• Проверено: %d из %d\n• Найдено: %d\n• Не найдено: %d\n• Ошибок: %d\n\n⏰ Остановлено: %s",
+	partly:   "⚠️ Автопроверка завершена, но не на всех сайтах\n\n%s\n\n📊 Результаты:\n• Проверено: %d из %d\n• Найдено: %d\n• Не найдено: %d\n• Ошибок: %d\n\n⏰ Завершено: %s",
+
+	moreSites: "• и ещё сайтов: %d",
+
 	found:    "✅ @%s найден",
 	vanished: "❌ @%s больше не найден",
 	returned: "↩️ @%s снова найден",
@@ -74,6 +104,10 @@ var english = language{
 	started:  "🔄 Account check started\n\n📊 Accounts to check: %d\n⏰ Time: %s",
 	finished: "✅ Account check finished\n\n📊 Results:\n• Checked: %d\n• Found: %d\n• Not found: %d\n• Errors: %d\n\n⏰ Finished: %s",
 	stopped:  "⚠️ Account check stopped\n\n%s\n\n📊 Results:\n• Checked: %d of %d\n• Found: %d\n• Not found: %d\n• Errors: %d\n\n⏰ Stopped: %s",
+	partly:   "⚠️ Account check finished, but not on all sites\n\n%s\n\n📊 Results:\n• Checked: %d of %d\n• Found: %d\n• Not found: %d\n• Errors: %d\n\n⏰ Finished: %s",
+
+	moreSites: "• further sites: %d",
+
 	found:    "✅ @%s was found",
 	vanished: "❌ @%s is not found any more",
 	returned: "↩️ @%s is found again",
