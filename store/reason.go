@@ -54,11 +54,13 @@ const (
 	ReasonReadOnly      ReasonCode = "read_only"      // the identity may not send to the chat
 	ReasonNobody        ReasonCode = "nobody"         // no chat of a task has it
 	ReasonChecking      ReasonCode = "checking"       // the pause between two accounts
+	ReasonSiteWait      ReasonCode = "site_wait"      // a site asked the check to wait
 	ReasonNoAnswers     ReasonCode = "no_answers"     // a site refused to say whether accounts exist
 	ReasonNoCanary      ReasonCode = "no_canary"      // a site does not find a profile that surely exists
 	ReasonNoRule        ReasonCode = "no_rule"        // nothing says how a site is asked
 	ReasonSitesGivenUp  ReasonCode = "sites_given_up" // a check gave up several sites, each for a reason of its own
 	ReasonBackingOff    ReasonCode = "backing_off"    // a site that refused is left alone
+	ReasonResting       ReasonCode = "resting"        // a site that is to be asked seldom is left in peace
 	ReasonAlertsOpen    ReasonCode = "alerts_open"    // somebody has to look at an alert
 )
 
@@ -149,11 +151,13 @@ func reasonWords() map[ReasonCode]words {
 		ReasonReadOnly:      {en: "This login may not send to the chat", ru: "Этому аккаунту нельзя писать в чат"},
 		ReasonNobody:        {en: "No chat has it", ru: "Ни в один чат не отправлено"},
 		ReasonChecking:      {"Checking accounts", "Проверка аккаунтов", count("Checking accounts (%d of %d)", "Проверка аккаунтов (%d из %d)")},
+		ReasonSiteWait:      {"The site asked to wait", "Сайт просит подождать", count("The site asked to wait (%d of %d accounts are done)", "Сайт просит подождать (проверено %d из %d)")},
 		ReasonNoAnswers:     {"The site would not say whether accounts exist", "Сайт не говорит, существуют ли аккаунты", count("The site would not say whether accounts exist (%d refusals in a row%.0d)", "Сайт не говорит, существуют ли аккаунты (отказов подряд: %d%.0d)")},
 		ReasonNoCanary:      {en: "The site does not find a profile that surely exists, so it is not believed", ru: "Сайт не находит профиль, который точно существует, поэтому ему нельзя верить"},
 		ReasonNoRule:        {en: "No rule says how this site is asked; import one", ru: "Нет правила для этого сайта; импортируйте его"},
 		ReasonSitesGivenUp:  {"Sites would not say whether accounts exist", "Сайты не говорят, существуют ли аккаунты", count("%d of %d sites would not say whether accounts exist", "Сайты не говорят, существуют ли аккаунты: %d из %d")},
 		ReasonBackingOff:    {en: "The site refused to answer and is left alone", ru: "Сайт отказался отвечать, и его пока не спрашивают"},
+		ReasonResting:       {en: "Names are looked up there seldom, and it is left in peace", ru: "Имена там ищутся редко, и сайт не спрашивают"},
 		ReasonAlertsOpen:    {en: "Not called: somebody has to look at an alert", ru: "Не вызвано: есть непросмотренное оповещение"},
 		ReasonScheduleEnded: {en: "The schedule names no later time", ru: "В расписании больше нет запусков"},
 	}

@@ -93,7 +93,27 @@ func TestRetryAfterIsObeyed(t *testing.T) {
 		b.watch(Request{}, names(2)...)
 		b.sites.fault(profile.Result{Outcome: profile.Found}, profile.Result{Outcome: profile.Refused, Detail: "too many requests", RetryAfter: 90 * time.Second})
 		b.start()
+		b.Pass(30 * time.Second)
+		b.View(func(tx *store.Tx) error {
+			why, err := scheduler.Why(tx, b.status().Job)
+			if why.Code != store.ReasonSiteWait || why.N != 1 || why.Of != 2 || !why.Until.Equal(b.status().Job.Due) {
+				t.Errorf("it waits for %+v", why)
+			}
+			for lang, want := range map[string]string{
+				"en": "instagram: The site asked to wait (1 of 2 accounts are done) until 2000-01-01 00:01:3x: too many requests",
+				"ru": "instagram: Сайт просит подождать (проверено 1 из 2) до 01.01.2000 00:01:3x: too many requests",
+			} {
+				said := why.Text(lang, time.UTC)
+				if i := strings.Index(said, "00:01:3") + len("00:01:3"); said[:i]+"x"+said[i+1:] != want {
+					t.Errorf("it says %q", said)
+				}
+			}
+			return err
+		})
 		b.untilChecked(1)
+		if why := b.status().Job.LastReason; !why.Zero() {
+			t.Errorf("afterwards it says %+v", why)
+		}
 		asked := b.sites.questions()
 		if pause := asked[2].at.Sub(asked[1].at); pause < 90*time.Second {
 			t.Errorf("the site asked for 90 s, and was asked again after %v", pause)

@@ -161,7 +161,7 @@ func (w *Worker) planBegin(tx *store.Tx) (s step, err error) {
 		rest := min(rules[site].Rest*time.Duration(watched[site]), maxInterval)
 		if until := row.RestsUntil(tx.Now(), rest); until.After(tx.Now()) {
 			if s.why.Zero() {
-				s.why = store.Reason{Code: reasonResting, Detail: w.resting(site, until)}
+				s.why = store.Reason{Code: store.ReasonResting, About: site, Until: until}
 			}
 			continue
 		}
@@ -211,9 +211,16 @@ func (w *Worker) again(s step, pause time.Duration, write func(*store.Tx) error)
 	}
 }
 
-// between is the pause after a question: at least as long as the site asks for.
-func (w *Worker) between(r profile.Result) time.Duration {
-	return max(w.pause(w.cfg.MinPause, w.cfg.MaxPause), r.RetryAfter)
+// afterAnswer is again after a question. The pause is at least as long as the site asks for, and if it is
+// that which makes it so long, it is said.
+func (w *Worker) afterAnswer(s step, r profile.Result, write func(*store.Tx) error) scheduler.Outcome {
+	pause := w.pause(w.cfg.MinPause, w.cfg.MaxPause)
+	out := w.again(s, max(pause, r.RetryAfter), write)
+	if r.RetryAfter > pause {
+		out.Reason.Code, out.Reason.About = store.ReasonSiteWait, s.site()
+		out.Reason.Until, out.Reason.Detail = out.Again, r.Detail
+	}
+	return out
 }
 
 // askCanary asks for a profile that surely exists.
@@ -225,14 +232,14 @@ func (w *Worker) askCanary(ctx context.Context, s step) (scheduler.Outcome, erro
 	}
 	w.cfg.Log.Debug().Str("site", s.site()).Str("canary", canary).Str("outcome", string(r.Outcome)).Str("detail", r.Detail).Msg("asked for the canary")
 	if r.Outcome == profile.Found {
-		return w.again(s, w.between(r), func(tx *store.Tx) error { return w.canaryFound(tx, s) }), nil
+		return w.afterAnswer(s, r, func(tx *store.Tx) error { return w.canaryFound(tx, s) }), nil
 	}
 	s.check.Canaries++
 	s.check.Refusals++
 	if why := w.enough(s, r); !why.Zero() {
 		return w.giveUp(s, why, r.RetryAfter), nil
 	}
-	return w.again(s, w.between(r), func(tx *store.Tx) error { return w.putStep(tx, s, s.check) }), nil
+	return w.afterAnswer(s, r, func(tx *store.Tx) error { return w.putStep(tx, s, s.check) }), nil
 }
 
 // canaryFound notes that the site can be believed. What it said before of an account that was never
@@ -275,14 +282,14 @@ func (w *Worker) askAccount(ctx context.Context, s step) (scheduler.Outcome, err
 	}
 	v, settled := s.judge(r, known)
 	if !settled {
-		return w.again(s, w.between(r), func(tx *store.Tx) error { return w.putStep(tx, s, s.check) }), nil
+		return w.afterAnswer(s, r, func(tx *store.Tx) error { return w.putStep(tx, s, s.check) }), nil
 	}
 	w.cfg.Log.Info().Str("site", s.site()).Str("username", s.account.Username).Str("outcome", string(v.outcome)).
 		Bool("changed", v.state != "").Str("detail", v.detail).Msg("account checked")
 	if why := w.enough(s, r); r.Outcome == profile.Refused && !why.Zero() {
 		return w.giveUpAfter(s, why, r.RetryAfter, &v), nil
 	}
-	out := w.again(s, w.between(r), func(tx *store.Tx) error { return w.settle(tx, s, s.check, v) })
+	out := w.afterAnswer(s, r, func(tx *store.Tx) error { return w.settle(tx, s, s.check, v) })
 	out.Reason.N++
 	return out, nil
 }

@@ -135,7 +135,7 @@ func TestNamesThatALoginLooksUpAreLookedUpSeldom(t *testing.T) {
 			if asked < 96 || asked > 3*96+1 {
 				t.Errorf("%d questions about %d names in a day", asked, n)
 			}
-			if why := b.status().Job.LastReason; n == 10 && !strings.HasPrefix(why.Text("en", time.UTC), "telegram: names are looked up seldom; the next time is 2000-01-0") {
+			if why := b.status().Job.LastReason; n == 10 && !strings.HasPrefix(why.Text("en", time.UTC), "telegram: Names are looked up there seldom, and it is left in peace until 2000-01-0") {
 				t.Errorf("the job says %+v", why)
 			}
 			b.Update(func(tx *store.Tx) error {

@@ -39,7 +39,7 @@ func (w *Worker) givenUp(c store.AccountCheck) string {
 		lines = append(lines, "• "+site.Site+": "+why.Text(w.cfg.Lang, w.cfg.Zone))
 	}
 	if more := len(c.Stopped) - len(lines); more > 0 {
-		lines = append(lines, fmt.Sprintf(w.language().moreSites, more))
+		lines = append(lines, fmt.Sprintf(w.language().further, more))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -60,14 +60,6 @@ func (w *Worker) aboutAccount(kind string, a store.Account, link string, now tim
 	return b.String()
 }
 
-// reasonResting is why a site is not asked that is to be asked seldom. The store has no words for it: they
-// are in the detail.
-const reasonResting store.ReasonCode = "resting"
-
-func (w *Worker) resting(site string, until time.Time) string {
-	return fmt.Sprintf(w.language().resting, site, until.In(w.cfg.Zone).Format("2006-01-02 15:04"))
-}
-
 func (w *Worker) language() language {
 	if w.cfg.Lang == "ru" {
 		return russian
@@ -79,9 +71,9 @@ func (w *Worker) language() language {
 type language struct {
 	started, finished         string
 	stopped, partly           string // of a check that gave up all of its sites, and some
-	moreSites                 string
+	further                   string // how many more sites
 	found, vanished, returned string
-	time, resting             string
+	time                      string
 }
 
 // The Russian texts of the first two are those of the system that this package replaces.
@@ -90,14 +82,11 @@ var russian = language{
 	finished: "✅ Автопроверка завершена\n\n📊 Результаты:\n• Проверено: %d\n• Найдено: %d\n• Не найдено: %d\n• Ошибок: %d\n\n⏰ Завершено: %s",
 	stopped:  "⚠️ Автопроверка остановлена\n\n%s\n\n📊 Результаты:\n• Проверено: %d из %d\n• Найдено: %d\n• Не найдено: %d\n• Ошибок: %d\n\n⏰ Остановлено: %s",
 	partly:   "⚠️ Автопроверка завершена, но не на всех сайтах\n\n%s\n\n📊 Результаты:\n• Проверено: %d из %d\n• Найдено: %d\n• Не найдено: %d\n• Ошибок: %d\n\n⏰ Завершено: %s",
-
-	moreSites: "• и ещё сайтов: %d",
-
+	further:  "• и ещё сайтов: %d",
 	found:    "✅ @%s найден",
 	vanished: "❌ @%s больше не найден",
 	returned: "↩️ @%s снова найден",
 	time:     "⏰ Время: %s",
-	resting:  "%s: имена ищутся редко; следующий раз — %s",
 }
 
 var english = language{
@@ -105,12 +94,9 @@ var english = language{
 	finished: "✅ Account check finished\n\n📊 Results:\n• Checked: %d\n• Found: %d\n• Not found: %d\n• Errors: %d\n\n⏰ Finished: %s",
 	stopped:  "⚠️ Account check stopped\n\n%s\n\n📊 Results:\n• Checked: %d of %d\n• Found: %d\n• Not found: %d\n• Errors: %d\n\n⏰ Stopped: %s",
 	partly:   "⚠️ Account check finished, but not on all sites\n\n%s\n\n📊 Results:\n• Checked: %d of %d\n• Found: %d\n• Not found: %d\n• Errors: %d\n\n⏰ Finished: %s",
-
-	moreSites: "• further sites: %d",
-
+	further:  "• further sites: %d",
 	found:    "✅ @%s was found",
 	vanished: "❌ @%s is not found any more",
 	returned: "↩️ @%s is found again",
 	time:     "⏰ Time: %s",
-	resting:  "%s: names are looked up seldom; the next time is %s",
 }
