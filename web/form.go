@@ -49,6 +49,7 @@ type input struct {
 	ID, Name, Label, Type, Value, Hint, Error string
 	Placeholder, Autocomplete                 string
 	Required                                  bool
+	Rows                                      int // of a text that may have several lines; 0: it has one
 	Options                                   []option
 }
 

@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -148,10 +149,12 @@ func (s *Server) editAccount(c echo.Context) error {
 func (s *Server) showAccountForm(c echo.Context, status int, a store.Account, f form) error {
 	r := s.readerOf(c)
 	w := r.words.Accounts
+	note := f.text("note", w.Note, "")
+	note.Rows = 3
 	return s.render(c, status, "account_change", &accountChangePage{
 		frame: s.frame(r, "accounts", w.ChangeTitle), Heading: "@" + a.Username, Wrong: f.wrong[""],
 		Action: accountPath(a.ID) + "/change", Back: accountPath(a.ID),
-		Fields: []input{f.text("note", w.Note, ""), f.text("tag", w.Tag, w.TagHint), f.text("owner_chat", w.OwnerChat, w.OwnerChatHint)},
+		Fields: []input{note, f.text("tag", w.Tag, w.TagHint), f.text("owner_chat", w.OwnerChat, w.OwnerChatHint)},
 		Keep:   f.checkbox("keep_watching", w.Keep),
 	})
 }
@@ -167,7 +170,7 @@ func (s *Server) saveAccount(c echo.Context) error {
 		return err
 	}
 	f := newForm(values)
-	note, tag, chat, keep := f.get("note"), f.get("tag"), f.get("owner_chat"), f.get("keep_watching") == "on"
+	note, tag, chat, keep := strings.ReplaceAll(f.get("note"), "\r\n", "\n"), f.get("tag"), f.get("owner_chat"), f.get("keep_watching") == "on"
 	err = s.db.Update(func(tx *store.Tx) error {
 		_, err := s.accounts.Change(tx, a.ID, accounts.Change{Note: &note, Tag: &tag, OwnerChat: &chat, KeepWatching: &keep})
 		return err

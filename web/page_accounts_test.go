@@ -65,12 +65,16 @@ func TestAnAccountIsChangedAndRemovedOnThePage(t *testing.T) {
 	h.signIn()
 	h.addAccount(`{"username":"evening_news","note":"<b>old</b>","keep_watching":true}`)
 	h.get("/accounts/1").has(t, "&lt;b&gt;old")
-	h.get("/accounts/1/change").has(t, `value="&lt;b&gt;old&lt;/b&gt;"`, "checked")
+	h.get("/accounts/1/change").has(t, "&lt;b&gt;old&lt;/b&gt;</textarea>", "checked")
 	a := h.submit("/accounts/1/change", "note", "new", "owner_chat", "not a chat")
-	a.has(t, "is not a chat: write @name", `value="new"`)
+	a.has(t, "is not a chat: write @name", ">\nnew</textarea>")
 	if a.status != http.StatusUnprocessableEntity {
 		t.Errorf("refused: %d", a.status)
 	}
+	if a := h.submit("/accounts/1/change", "note", "the first line\r\nthe second"); a.status != http.StatusSeeOther {
+		t.Errorf("a note of two lines: %d %s", a.status, a.body)
+	}
+	h.get("/accounts/1/change").has(t, ">\nthe first line\nthe second</textarea>")
 	if a := h.submit("/accounts/1/change", "note", "new", "tag", "press", "owner_chat", "@editor"); a.header.Get("Location") != "/accounts/1?done=account-changed" {
 		t.Errorf("change: %d", a.status)
 	}
