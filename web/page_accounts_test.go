@@ -139,6 +139,7 @@ func TestAFileOfAccountsIsUploaded(t *testing.T) {
 	}
 	h.get("/accounts").has(t, "golang", "GitHub", "the language", "evening_news")
 	upload("", "note;username;site\r\nx;golang;nowhere").has(t, "note;username;site\nx;golang;nowhere</textarea>", "&#34;nowhere&#34; is not known")
+	upload("", "username;note\r\nfresh_one;\xe4\xf0\xf3\xe3").has(t, "The list is not UTF-8: save it as UTF-8; in Excel: CSV UTF-8")
 	upload("one", "two").has(t, "a file was chosen, too")
 }
 

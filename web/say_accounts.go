@@ -6,6 +6,8 @@ func accountTranslations() []translation {
 		// Of a line in a list: the field, what is wrong, and what to do.
 		{"username %s is not a user name of %s: write the name, with or without @, or the address of the profile", "%s is not a name on %s: write the name, with or without @, or the address of the profile", "%s — не имя на %s: напишите имя, с @ или без, или адрес профиля"},
 		{"site %s is not known: use one of %s, or import a rule", "the site %s is not known: use one of %s", "сайт %s неизвестен: есть %s"},
+		{"note is not UTF-8: write it as UTF-8", "the note is not UTF-8: write it as UTF-8", "заметка не в UTF-8: запишите её в UTF-8"},
+		{"tag is not UTF-8: write it as UTF-8", "the tag is not UTF-8: write it as UTF-8", "метка не в UTF-8: запишите её в UTF-8"},
 		{"note is longer than 500 characters: make it shorter", "the note is longer than 500 characters: make it shorter", "заметка длиннее 500 символов: сократите её"},
 		{"tag is longer than 50 characters: use a word", "the tag is longer than 50 characters: use a word", "метка длиннее 50 символов: достаточно слова"},
 		{"owner_chat %s is not a chat: write @name or the chat's id", "%s is not a chat: write @name or the chat's id", "%s — не чат: напишите @имя или id чата"},
@@ -27,6 +29,9 @@ func accountTranslations() []translation {
 		{"is larger than 8 MB", "", "больше 8 МБ"},
 		{"has more than 100000 lines", "has more than 100,000 lines", "длиннее 100 000 строк"},
 		{"divide it", "", "разделите на части"},
+		{"is not UTF-8", "", "не в UTF-8"},
+		{"save it as UTF-8; in Excel: CSV UTF-8", "", "сохраните в UTF-8; в Excel это «CSV UTF-8»"},
+		{"write it as UTF-8", "", "запишите в UTF-8"},
 		{"names nobody", "", "в нём нет ни одного имени"},
 		{"write one name in each line", "", "напишите по одному имени в строке"},
 

@@ -81,16 +81,24 @@ func read(rules profile.Rules, r Request) (store.Account, error) {
 }
 
 func checkTexts(a store.Account) error {
+	for _, part := range []struct{ field, text string }{{"note", a.Note}, {"tag", a.Tag}} {
+		if !isText(part.text) {
+			return &store.FieldError{Field: part.field, Problem: "is not UTF-8", Cure: "write it as UTF-8"}
+		}
+	}
 	switch {
-	case !utf8.ValidString(a.Note) || utf8.RuneCountInString(a.Note) > maxNote:
+	case utf8.RuneCountInString(a.Note) > maxNote:
 		return &store.FieldError{Field: "note", Problem: "is longer than 500 characters", Cure: "make it shorter"}
-	case !utf8.ValidString(a.Tag) || utf8.RuneCountInString(a.Tag) > maxTag:
+	case utf8.RuneCountInString(a.Tag) > maxTag:
 		return &store.FieldError{Field: "tag", Problem: "is longer than 50 characters", Cure: "use a word"}
 	case a.OwnerChat != "" && !chatForm.MatchString(a.OwnerChat):
 		return &store.FieldError{Field: "owner_chat", Problem: fmt.Sprintf("%q is not a chat", short(a.OwnerChat)), Cure: "write @name or the chat's id"}
 	}
 	return nil
 }
+
+// isText reports whether a text is UTF-8. UTF-16 may look as if it were, and has characters of 0.
+func isText(text string) bool { return utf8.ValidString(text) && !strings.ContainsRune(text, 0) }
 
 // add writes an account, or reads the one with its name if it is known.
 func add(tx *store.Tx, a *store.Account) (known bool, err error) {

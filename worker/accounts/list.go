@@ -47,13 +47,16 @@ const (
 // names that begin with @ may share a line. Empty lines, and those that begin with #, mean nothing.
 // What a line does not say is as in r.
 //
-// A line that cannot be understood does not keep the others from being added; the error is about
+// The list is UTF-8. A line that cannot be understood does not keep the others from being added; the error is about
 // the list as a whole.
 func (w *Worker) AddList(tx *store.Tx, text string, r Request) (List, error) {
 	var list List
 	text = strings.TrimPrefix(text, "\ufeff")
 	if len(text) > maxListSize {
 		return list, &store.FieldError{Field: "list", Problem: "is larger than 8 MB", Cure: "divide it"}
+	}
+	if !isText(text) {
+		return list, &store.FieldError{Field: "list", Problem: "is not UTF-8", Cure: "save it as UTF-8; in Excel: CSV UTF-8"}
 	}
 	lines := strings.Split(strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n"), "\n")
 	if len(lines) > maxListLines {

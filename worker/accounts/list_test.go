@@ -111,6 +111,34 @@ func TestTheSeparatorIsThatOfTheHeader(t *testing.T) {
 	})
 }
 
+func TestAListInAnotherEncodingIsRefused(t *testing.T) {
+	inBubble(t, Config{}, func(b *bench) {
+		for what, text := range map[string]string{
+			"Windows-1251":           "username,note\nalice,\xe4\xf0\xf3\xe3\nbob,",
+			"UTF-16 with a mark":     "\xff\xfea\x00l\x00i\x00c\x00e\x00\n\x00",
+			"UTF-16 without one":     "a\x00l\x00i\x00c\x00e\x00\n\x00",
+			"UTF-16, the other side": "\x00a\x00l\x00i\x00c\x00e",
+		} {
+			err := b.DB.Update(func(tx *store.Tx) error {
+				_, err := b.worker.AddList(tx, text, Request{})
+				return err
+			})
+			if e, ok := errors.AsType[*store.FieldError](err); !ok || e.Field != "list" || e.Problem != "is not UTF-8" || e.Cure == "" {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		for _, r := range []Request{{Username: "alice", Note: "\xe4"}, {Username: "alice", Tag: "\xe4"}, {Username: "alice", Note: "a\x00"}} {
+			err := b.DB.Update(func(tx *store.Tx) error {
+				_, err := b.worker.Add(tx, r)
+				return err
+			})
+			if e, ok := errors.AsType[*store.FieldError](err); !ok || e.Problem != "is not UTF-8" {
+				t.Errorf("%+v: %v", r, err)
+			}
+		}
+	})
+}
+
 func TestAFileNamesItsColumns(t *testing.T) {
 	inBubble(t, Config{}, func(b *bench) {
 		text := "Site;Username;Keep watching;Owner chat;Whatever\n" +
