@@ -12,6 +12,7 @@ func accountTranslations() []translation {
 		{"tag is longer than 50 characters: use a word", "the tag is longer than 50 characters: use a word", "метка длиннее 50 символов: достаточно слова"},
 		{"owner_chat %s is not a chat: write @name or the chat's id", "%s is not a chat: write @name or the chat's id", "%s — не чат: напишите @имя или id чата"},
 		{"the quotes do not match: close each, and double those inside", "", "кавычки не парные: закройте каждую, а внутренние удвойте"},
+		{"nobody can tell names from a name with its note: write one name in each line, or a note in quotes, or a first line that names the columns: username,note,tag", "", "не понять, имена это или имя с заметкой: напишите по одному имени в строке, или заметку в кавычках, или первую строку с названиями столбцов: username,note,tag"},
 		{"there are more than %s columns: quote a text that contains the separator", "", "столбцов больше %s: возьмите в кавычки текст, в котором есть разделитель"},
 		{"keep_watching %s is not yes or no: write yes or no", "", "keep_watching %s — не да и не нет: напишите yes или no"},
 

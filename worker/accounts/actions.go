@@ -65,7 +65,7 @@ func (w *Worker) Add(tx *store.Tx, r Request) (store.Account, error) {
 
 // read checks a request and makes an account of it.
 func read(rules profile.Rules, r Request) (store.Account, error) {
-	site := strings.ToLower(strings.TrimSpace(cmp.Or(r.Site, DefaultSite)))
+	site := siteOf(r)
 	rule, ok := rules[site]
 	if !ok {
 		return store.Account{}, &store.FieldError{Field: "site", Problem: fmt.Sprintf("%q is not known", site),
@@ -78,6 +78,11 @@ func read(rules profile.Rules, r Request) (store.Account, error) {
 			Cure: "write the name, with or without @, or the address of the profile"}
 	}
 	return a, checkTexts(a)
+}
+
+// siteOf is the site that a request is about.
+func siteOf(r Request) string {
+	return strings.ToLower(strings.TrimSpace(cmp.Or(r.Site, DefaultSite)))
 }
 
 func checkTexts(a store.Account) error {

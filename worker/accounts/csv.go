@@ -6,16 +6,19 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"belfry/platform/profile"
 )
 
 // format is how the lines of a list are to be read.
 type format struct {
 	columns   []string
 	separator rune // 0: the one that each line shows
+	unnamed   bool // no line names the columns
 }
 
 // plainFormat is that of a list whose first line does not name the columns.
-func plainFormat() format { return format{columns: []string{"username", "note", "tag"}} }
+func plainFormat() format { return format{columns: []string{"username", "note", "tag"}, unnamed: true} }
 
 // readHeader reads a line that names the columns; ok is false if it is none.
 func readHeader(text string) (f format, ok bool) {
@@ -107,8 +110,8 @@ func (f format) record(lines []string) (text string, n int) {
 }
 
 // read reads a record: one account, or, where there are no columns to tell apart, several names. What it
-// does not say is as in r.
-func (f format) read(text string, r Request) ([]Request, error) {
+// does not say is as in r, and the rules say what is a name.
+func (f format) read(text string, r Request, rules profile.Rules) ([]Request, error) {
 	names := strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(" \t,;", c) })
 	if f.separator == 0 && len(names) > 1 && !slices.ContainsFunc(names, isPlain) {
 		var all []Request
@@ -122,6 +125,10 @@ func (f format) read(text string, r Request) ([]Request, error) {
 	fields, err := f.split(text)
 	if err != nil {
 		return nil, errors.New("the quotes do not match: close each, and double those inside")
+	}
+	if rule, known := rules[siteOf(r)]; known && f.unnamed && !strings.Contains(text, `"`) && areNames(fields, rule) {
+		return nil, errors.New("nobody can tell names from a name with its note: write one name in each line, or a note in quotes, " +
+			"or a first line that names the columns: username,note,tag")
 	}
 	for i, value := range fields {
 		if i >= len(f.columns) {
@@ -156,6 +163,14 @@ func (f format) read(text string, r Request) ([]Request, error) {
 		}
 	}
 	return []Request{r}, nil
+}
+
+// areNames reports whether each of at least two fields could be a name.
+func areNames(fields []string, rule profile.Rule) bool {
+	for len(fields) > 0 && fields[len(fields)-1] == "" {
+		fields = fields[:len(fields)-1]
+	}
+	return len(fields) > 1 && !slices.ContainsFunc(fields, func(field string) bool { return !rule.Fits(rule.Name(field)) })
 }
 
 // isPlain reports whether a word does not say of itself that it is a name.

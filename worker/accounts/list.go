@@ -43,8 +43,9 @@ const (
 // AddList has the accounts of a list watched: names, with or without @, or addresses, one in each
 // line, or CSV. In a file whose first line names the columns, they are username, site, note, tag,
 // owner_chat and keep_watching, in any order and separated by commas, semicolons or tabs; without
-// such a line they are username, note and tag. A text in quotes may go on over several lines. Several
-// names that begin with @ may share a line. Empty lines, and those that begin with #, mean nothing.
+// such a line they are username, note and tag, and a line of which nobody can tell whether it is that or
+// several names is not understood: a note that could be a name stands in quotes. A text in quotes may go
+// on over several lines. Several names that begin with @ may share a line. Empty lines, and those that begin with #, mean nothing.
 // What a line does not say is as in r.
 //
 // The list is UTF-8. A line that cannot be understood does not keep the others from being added; the error is about
@@ -81,7 +82,7 @@ func (w *Worker) AddList(tx *store.Tx, text string, r Request) (List, error) {
 		}
 		var text string
 		text, n = form.record(lines[i:])
-		requests, err := form.read(text, r)
+		requests, err := form.read(text, r, rules)
 		if err != nil {
 			list.add(Line{N: i + 1, Last: i + n, Text: short(text), Result: LineNonsense, Problem: err.Error()})
 			continue

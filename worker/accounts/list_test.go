@@ -88,6 +88,62 @@ func TestANoteMayHaveSeveralLines(t *testing.T) {
 	}
 }
 
+func TestNamesAreNotTakenForNotes(t *testing.T) {
+	for text, want := range map[string]string{
+		"alice, bob, carol":                      "nonsense",
+		"alice,bob":                              "nonsense",
+		"alice, bob, carol, dave,":               "nonsense",
+		"alice;bob":                              "nonsense",
+		"alice\tbob":                             "nonsense",
+		"@alice, bob":                            "nonsense",
+		"https://www.instagram.com/alice/, bob":  "nonsense",
+		"@alice, @bob":                           "alice added, bob added",
+		"alice,\"press office\"":                 "alice (press office) added",
+		"alice,\"press\",friends":                "alice (press) added",
+		"alice, press office":                    "alice (press office) added",
+		"alice, пресса":                          "alice (пресса) added",
+		"alice,,friends":                         "alice added",
+		"alice,":                                 "alice added",
+		"username,note\nalice,press":             "alice (press) added",
+		"username,tag\nalice,press\nbob, friend": "alice added, bob added",
+	} {
+		inBubble(t, Config{}, func(b *bench) {
+			var got []string
+			b.Update(func(tx *store.Tx) error {
+				list, err := b.worker.AddList(tx, text, Request{})
+				for _, line := range list.Lines {
+					said := string(line.Result)
+					if line.ID != 0 {
+						a, err := tx.Accounts.Get(line.ID)
+						if err != nil {
+							return err
+						}
+						if said = a.Username + " " + said; a.Note != "" {
+							said = a.Username + " (" + a.Note + ") " + string(line.Result)
+						}
+					} else if !strings.Contains(line.Problem, "write one name in each line") {
+						t.Errorf("%q: %s", text, line.Problem)
+					}
+					got = append(got, said)
+				}
+				return err
+			})
+			if strings.Join(got, ", ") != want {
+				t.Errorf("%q is %s, not %s", text, strings.Join(got, ", "), want)
+			}
+		})
+	}
+	inBubble(t, Config{}, func(b *bench) { // of a site of which nothing is known there are no names
+		b.Update(func(tx *store.Tx) error {
+			list, err := b.worker.AddList(tx, "alice,bob", Request{Site: "nowhere"})
+			if list.Nonsense != 1 || !strings.HasPrefix(list.Lines[0].Problem, "site") {
+				t.Errorf("%+v", list)
+			}
+			return err
+		})
+	})
+}
+
 func TestTheSeparatorIsThatOfTheHeader(t *testing.T) {
 	inBubble(t, Config{}, func(b *bench) {
 		for _, text := range []string{
