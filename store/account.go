@@ -155,6 +155,14 @@ func (t Accounts) Watched() (sites map[string]int, last uint64) {
 	return sites, last
 }
 
+// AnyWatched reports whether there is an account that is looked at in the next check.
+func (t Accounts) AnyWatched() bool {
+	for range t.entries("watched", nil, nil) {
+		return true
+	}
+	return false
+}
+
 // NextWatched returns the first account of a site that is looked at in checks and whose id is more
 // than after and not more than last, or [ErrNotFound].
 func (t Accounts) NextWatched(site string, after, last uint64) (Account, error) {

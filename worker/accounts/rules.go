@@ -3,6 +3,7 @@ package accounts
 import (
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -75,19 +76,6 @@ func (w *Worker) ImportRules(tx *store.Tx, file []byte) ([]string, error) {
 	for site, rule := range fresh {
 		all[strings.ToLower(strings.TrimSpace(site))] = rule
 	}
-	for _, site := range rules.Sites() { // one that could not be asked is asked again
-		row, err := w.site(tx, site)
-		if err != nil {
-			return nil, err
-		}
-		if row.ID == 0 {
-			continue
-		}
-		row = store.AccountSite{ID: row.ID, Site: row.Site}
-		if err := tx.AccountSites.Put(&row); err != nil {
-			return nil, err
-		}
-	}
 	file, err = json.Marshal(all)
 	if err != nil {
 		return nil, fmt.Errorf("write the rules: %w", err)
@@ -95,7 +83,25 @@ func (w *Worker) ImportRules(tx *store.Tx, file []byte) ([]string, error) {
 	if _, err := profile.ParseRules(file); err != nil { // each is good, and together they are too many
 		return nil, &store.FieldError{Field: "rules", Problem: "cannot be taken together with those that were imported before", Cure: err.Error()}
 	}
-	return rules.Sites(), putFile(tx, all)
+	return rules.Sites(), errors.Join(w.askAgain(tx, rules.Sites()), putFile(tx, all))
+}
+
+// askAgain has sites asked again that could not be asked.
+func (w *Worker) askAgain(tx *store.Tx, sites []string) error {
+	for _, site := range sites {
+		row, err := w.site(tx, site)
+		if err != nil {
+			return err
+		}
+		if row.ID == 0 {
+			continue
+		}
+		row = store.AccountSite{ID: row.ID, Site: row.Site}
+		if err := tx.AccountSites.Put(&row); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // RemoveRules forgets the owner's rules for a site. One that comes with the program is used again.

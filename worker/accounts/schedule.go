@@ -85,18 +85,16 @@ func (w *Worker) SetQuiet(tx *store.Tx, quiet bool) error {
 }
 
 // CheckNow has the accounts checked at once, also on sites that are being left alone or rest. The error is a
-// [*store.ConflictError] if a check is under way.
+// [*store.ConflictError] if a check is under way, or if there is nobody to look at; then nothing is written.
 func (w *Worker) CheckNow(tx *store.Tx) (store.Job, error) {
-	job, err := w.put(tx)
-	if err != nil {
+	job, err := tx.Jobs.ByName(JobName)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return job, err
 	}
-	check, err := w.running(tx)
-	if err == nil && job.State != store.JobPaused {
-		return job, &store.ConflictError{Problem: fmt.Sprintf("a check is under way: %d of %d accounts are done", check.Checked, check.Total),
-			Cure: "wait until it has ended"}
+	if err := w.mayBegin(tx, job); err != nil {
+		return job, err
 	}
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
+	if _, err := w.put(tx); err != nil {
 		return job, err
 	}
 	for site, err := range tx.AccountSites.All() {
@@ -112,6 +110,30 @@ func (w *Worker) CheckNow(tx *store.Tx) (store.Job, error) {
 		}
 	}
 	return scheduler.RunNow(tx, JobName)
+}
+
+// mayBegin says why no check can begin now, if so. job is the one that checks; its ID is 0 if there is none.
+func (w *Worker) mayBegin(tx *store.Tx, job store.Job) error {
+	switch {
+	case tx.Accounts.AnyWatched():
+	case hasAny(tx):
+		return &store.ConflictError{Problem: "every account has been found, and none is watched any further", Cure: "add another one, or have one watched after it is found"}
+	default:
+		return &store.ConflictError{Problem: "no account is watched", Cure: "add one"}
+	}
+	check, err := w.running(tx)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+	case err != nil:
+		return err
+	case job.State == store.JobWaiting || job.State == store.JobRunning:
+		return &store.ConflictError{Problem: fmt.Sprintf("a check is under way: %d of %d accounts are done", check.Checked, check.Total),
+			Cure: "wait until it has ended"}
+	}
+	if job.State == store.JobRunning { // it is about to begin one, or to find that there is nothing to do
+		return &store.ConflictError{Problem: "a check is beginning", Cure: "wait a moment"}
+	}
+	return nil
 }
 
 // Status is how the check stands.

@@ -101,6 +101,75 @@ func TestACheckByHandIsRefusedDuringOne(t *testing.T) {
 	})
 }
 
+// The bot commits what an action has written before it refuses.
+func TestWhatRefusesHasWrittenNothing(t *testing.T) {
+	inBubble(t, Config{}, func(b *bench) {
+		b.Update(func(tx *store.Tx) error {
+			return tx.AccountSites.Put(&store.AccountSite{Site: "first", Stops: 1, Since: tx.Now(), Until: tx.Now().Add(time.Hour)})
+		})
+		refuses := func(what, problem string, act func(*store.Tx) error) {
+			t.Helper()
+			changed, unwatch := b.DB.Watch("accounts", "account_sites", "account_checks", "settings", "jobs")
+			defer unwatch()
+			b.Update(func(tx *store.Tx) error {
+				err := act(tx)
+				_, field := errors.AsType[*store.FieldError](err)
+				_, conflict := errors.AsType[*store.ConflictError](err)
+				if !field && !conflict || !strings.Contains(err.Error(), problem) {
+					t.Errorf("%s: %v", what, err)
+				}
+				return nil
+			})
+			select {
+			case <-changed:
+				t.Errorf("%s has written", what)
+			default:
+			}
+		}
+		now := func(tx *store.Tx) error {
+			_, err := b.worker.CheckNow(tx)
+			return err
+		}
+		refuses("a check of nobody", "no account is watched: add one", now)
+		refuses("an interval", "interval", func(tx *store.Tx) error {
+			_, err := b.worker.SetInterval(tx, 0)
+			return err
+		})
+		large := func(site string) []byte {
+			text := string(forge(site))
+			return []byte(text[:len(text)-2] + `, "__comment__": "` + strings.Repeat("x", 1200<<10) + `"}}`)
+		}
+		b.Update(func(tx *store.Tx) error {
+			_, err := b.worker.ImportRules(tx, large("second"))
+			return err
+		})
+		refuses("rules that are too many together", "imported before", func(tx *store.Tx) error {
+			_, err := b.worker.ImportRules(tx, large("first"))
+			return err
+		})
+		b.watch(Request{}, "alice")
+		b.sites.set(true, DefaultSite, "alice")
+		refuses("a list", "names nobody", func(tx *store.Tx) error {
+			_, err := b.worker.AddList(tx, "\n# nobody\n", Request{})
+			return err
+		})
+		refuses("an account that is there", "is watched already", func(tx *store.Tx) error {
+			_, err := b.worker.Add(tx, Request{Username: "alice"})
+			return err
+		})
+		note := strings.Repeat("x", 501)
+		refuses("a change", "longer", func(tx *store.Tx) error {
+			_, err := b.worker.Change(tx, 1, Change{Note: &note})
+			return err
+		})
+		b.start()
+		b.Pass(50 * time.Millisecond)
+		refuses("a check during one", "a check is", now)
+		b.untilChecked(1)
+		refuses("a check of those that are found", "every account has been found", now)
+	})
+}
+
 // What the file says was written when the clock was a year ahead.
 func TestAClockThatIsSetBackKeepsNothingFromBeingCheckedOrSeen(t *testing.T) {
 	inBubble(t, Config{}, func(b *bench) {
