@@ -202,6 +202,11 @@ func TestASiteThatIsLeftAloneNeedsAttention(t *testing.T) {
 	})
 	h.get("/").has(t, "A site does not answer the account check: TikTok", "is not believed until")
 	h.get("/accounts").has(t, "Left alone for a while", "TikTok")
+	h.update(func(tx *store.Tx) error { // and the clock was a year ahead then
+		ahead := tx.Now().AddDate(1, 0, 0)
+		return tx.AccountSites.Put(&store.AccountSite{Site: "youtube", Stops: 1, Since: ahead, Until: ahead.Add(time.Hour), Reason: store.Reason{Code: store.ReasonNoCanary}})
+	})
+	h.get("/").lacks(t, "YouTube")
 	h.server.accounts = nil
 	h.get("/").lacks(t, "TikTok", `href="/accounts"`)
 }

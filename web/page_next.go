@@ -124,7 +124,7 @@ func (o *overview) read(tx *store.Tx) error {
 		return err
 	}
 	for site, err := range tx.AccountSites.All() {
-		if err == nil && site.Until.After(tx.Now()) && len(o.alone) < maxTrouble {
+		if err == nil && site.LeftAlone(tx.Now()) && len(o.alone) < maxTrouble {
 			o.alone = append(o.alone, site)
 		}
 	}
