@@ -81,7 +81,8 @@ type Worker struct {
 
 	// Of the job's runs alone:
 	backlog backlog   // of the last looks
-	last    lookedAt  // zero before the first look
+	last    lookedAt  // zero before the first look; perhaps it was undone
+	kept    lookedAt  // the last one that surely was not
 	jumped  time.Time // when time was last found to have passed by the clock alone; carries the monotonic reading
 }
 

@@ -56,8 +56,11 @@ type lookedAt struct {
 // elapsed is how much time has passed since the last look; if it was another process's, since the start of
 // this one.
 func (w *Worker) elapsed(seen time.Time) time.Duration {
-	if seen.Equal(w.last.clock) {
-		return time.Since(w.last.elapsed)
+	if seen.Equal(w.last.clock) { // the file has it
+		w.kept = w.last
+	}
+	if seen.Equal(w.kept.clock) {
+		return time.Since(w.kept.elapsed)
 	}
 	return time.Since(w.started)
 }

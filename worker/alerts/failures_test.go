@@ -103,6 +103,33 @@ func TestALookThatIsUndoneHasSeenNothing(t *testing.T) {
 	})
 }
 
+func TestALookThatIsUndoneDoesNotGoBackToTheStart(t *testing.T) {
+	byHand(t, func(b *bench) {
+		b.look()
+		b.Pass(time.Second)
+		for range 250 {
+			b.post(0, store.PostFailed)
+		}
+		b.look()
+		b.wantTold("a storm", "⚠️ 101 things have gone wrong at once")
+		b.Update(func(tx *store.Tx) error { _, err := b.worker.AcknowledgeAll(tx, "Ann"); return err })
+		b.Pass(30 * 24 * time.Hour)
+		b.look()
+		b.look()
+		b.Pass(time.Minute)
+		undone := errors.New("another member of the commit failed")
+		err := b.DB.Update(func(tx *store.Tx) error {
+			return errors.Join(b.worker.look(tx, sight{disk: &b.disk}), undone)
+		})
+		if !errors.Is(err, undone) {
+			t.Fatal(err)
+		}
+		b.look()
+		b.look()
+		b.wantTold("nothing new is wrong")
+	})
+}
+
 func TestFailuresAreToldAlthoughTheFileCannotSayWhenTheLastLookWas(t *testing.T) {
 	byHand(t, func(b *bench) {
 		b.look()
