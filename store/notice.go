@@ -32,8 +32,10 @@ type Notice struct {
 	CreatedAt time.Time `json:"created_at"`
 	SentAt    time.Time `json:"sent_at,omitzero"`
 	GivenUpAt time.Time `json:"given_up_at,omitzero"`
-	// Missed marks the first notice that a chat has not got since it got one.
-	Missed bool `json:"missed,omitempty"`
+	// Missed marks the last notice that a chat has not got, until it gets another one: then ReachedAt is
+	// when that was.
+	Missed    bool      `json:"missed,omitempty"`
+	ReachedAt time.Time `json:"reached_at,omitzero"`
 }
 
 // Button is one of the buttons under a notice. Whoever presses it tells the bot its Data.
@@ -134,19 +136,22 @@ func (t Notices) Next(lane, chat string) (Notice, error) {
 	return Notice{}, fmt.Errorf("a notice to %s that waits: %w", chat, ErrNotFound)
 }
 
-// Miss marks a notice that its chat does not get, if it is the first since the chat got one.
+// Miss marks a notice that its chat does not get, in the place of those before it.
 func (t Notices) Miss(n *Notice) error {
-	for past, err := range t.missed(n.Chat) {
-		if err != nil || past.ID != n.ID {
-			return err
-		}
-	}
 	n.Missed = true
-	return nil
+	return t.unmark(n.Chat, func(past *Notice) bool { return past.ID != n.ID })
 }
 
-// Got says that a chat has got a notice: what it missed before does not count any more.
+// Got says that a chat has got a notice: it is reached again.
 func (t Notices) Got(chat string) error {
+	return t.unmark(chat, func(past *Notice) bool {
+		past.ReachedAt = t.tx.Now()
+		return true
+	})
+}
+
+// unmark takes the mark from those notices to a chat of which which says so.
+func (t Notices) unmark(chat string, which func(*Notice) bool) error {
 	var all []Notice
 	for n, err := range t.missed(chat) {
 		if err != nil {
@@ -155,6 +160,9 @@ func (t Notices) Got(chat string) error {
 		all = append(all, n)
 	}
 	for _, n := range all {
+		if !which(&n) {
+			continue
+		}
 		n.Missed = false
 		if err := t.Put(&n); err != nil {
 			return err
@@ -163,7 +171,16 @@ func (t Notices) Got(chat string) error {
 	return nil
 }
 
-// AllMissed yields, for each chat that is not reached, the first notice that it has not got.
+// LastMissed returns the last notice that a chat has not got, if it has got none since, or
+// [ErrNotFound].
+func (t Notices) LastMissed(chat string) (Notice, error) {
+	for n, err := range t.missed(chat) {
+		return n, err
+	}
+	return Notice{}, fmt.Errorf("a notice that %s has not got: %w", chat, ErrNotFound)
+}
+
+// AllMissed yields, for each chat that is not reached, the last notice that it has not got.
 func (t Notices) AllMissed() iter.Seq2[Notice, error] { return sound(t.scan("missed", nil, nil)) }
 
 func (t Notices) missed(chat string) iter.Seq2[Notice, error] {

@@ -35,7 +35,7 @@ type Teller interface {
 	Tell(tx *store.Tx, n store.Notice, more ...string) error
 	// TellHook tells the webhook, if there is one. body is JSON.
 	TellHook(tx *store.Tx, kind string, body []byte) error
-	// Missed yields, for each chat that cannot be told anything, the first notice that it has not got.
+	// Missed yields, for each chat that cannot be told anything, the last notice that it has not got.
 	Missed(tx *store.Tx) iter.Seq2[store.Notice, error]
 }
 

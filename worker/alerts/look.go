@@ -123,7 +123,8 @@ func (n *news) raise(tx *store.Tx, a store.Alert) error {
 		a.Count += known.Count
 	}
 	before := known
-	known.Reason, known.Count, known.Limit, known.Name, known.ChangedAt, known.GoneAt = a.Reason, a.Count, a.Limit, a.Name, a.ChangedAt, time.Time{}
+	known.Subject, known.Name, known.Reason, known.Count, known.Limit = a.Subject, a.Name, a.Reason, a.Count, a.Limit
+	known.ChangedAt, known.GoneAt = a.ChangedAt, time.Time{}
 	if !lasts(a.Kind) {
 		n.raised = append(n.raised, known)
 	}

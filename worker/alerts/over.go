@@ -80,11 +80,11 @@ func (w *Worker) ended(tx *store.Tx, a store.Alert, s sight) (over, well bool, e
 	case store.AlertDisk:
 		return true, s.disk != nil, nil
 	case store.AlertUnreached:
-		for n, err := range tx.Notices.AllMissed() {
-			if err != nil || n.Chat == a.About { // it is not reached still, and nobody wants it to be
-				return true, false, err
-			}
+		n, err := tx.Notices.Get(a.Subject)
+		if err != nil {
+			return gone(err)
 		}
+		return true, !n.ReachedAt.IsZero(), nil
 	}
 	return true, true, nil
 }

@@ -117,6 +117,19 @@ func TestAChatThatIsNotReachedIsToldUntilItIs(t *testing.T) {
 		b.Update(func(tx *store.Tx) error { return tx.Notices.Got("123") })
 		b.Pass(10 * time.Minute)
 		b.wantTold("it is reached", "✅ Messages to 123 arrive again")
+
+		miss("200")
+		b.Pass(5 * time.Minute)
+		b.told("admin")
+		b.Update(func(tx *store.Tx) error { // it is forgotten, and nothing has arrived
+			n, err := tx.Notices.LastMissed("200")
+			return errors.Join(err, tx.Notices.Delete(n.ID))
+		})
+		b.Pass(10 * time.Minute)
+		b.wantTold("nobody has heard from it")
+		if open := b.alerts(store.AlertOpen); len(open) != 0 {
+			t.Errorf("open %+v", open)
+		}
 	})
 }
 

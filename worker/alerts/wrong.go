@@ -59,7 +59,7 @@ func (w *Worker) lasting(tx *store.Tx, s sight, standing []store.Alert) (all []s
 		if err != nil {
 			return nil, nil, err
 		}
-		all = append(all, store.Alert{Kind: store.AlertUnreached, About: n.Chat, Name: n.Chat, Reason: n.Reason})
+		all = append(all, store.Alert{Kind: store.AlertUnreached, About: n.Chat, Subject: n.ID, Name: n.Chat, Reason: n.Reason})
 	}
 	switch {
 	case s.disk == nil:

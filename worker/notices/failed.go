@@ -23,6 +23,7 @@ const (
 	// off for longer has no network yet when it starts. maxAnswerAge is how long an answer to a person is.
 	maxSendAge   = 3 * 24 * time.Hour
 	minAttempts  = 5
+	missedAge    = 3 * 24 * time.Hour
 	maxAnswerAge = 10 * time.Minute
 
 	jitter = 0.2
@@ -49,8 +50,10 @@ func tooOld(n store.Notice, now time.Time) bool {
 	if n.Query != 0 { // whoever has pressed the button has pressed it again, or gone away
 		return now.Sub(n.CreatedAt) > maxAnswerAge
 	}
-	return now.Sub(n.CreatedAt) > maxSendAge && n.Attempts+1 >= minAttempts
+	return isOld(n, now) && n.Attempts+1 >= minAttempts
 }
+
+func isOld(n store.Notice, now time.Time) bool { return now.Sub(n.CreatedAt) > maxSendAge }
 
 func (w *Worker) giveUp(n store.Notice, out scheduler.Outcome, e *platform.Error) scheduler.Outcome {
 	why := store.Reason{Code: store.ReasonRefused, Detail: e.Error()}
@@ -63,7 +66,7 @@ func (w *Worker) giveUp(n store.Notice, out scheduler.Outcome, e *platform.Error
 		var err error
 		marked := mark(n.ID, func(n *store.Notice, now time.Time) {
 			n.GivenUpAt, n.Reason = now, why
-			if n.Query == 0 && e.Scope != platform.ScopeContent { // it is the chat that does not get it
+			if n.Query == 0 && e.Scope != platform.ScopeContent && w.tells(*n) { // it is the chat that does not get it
 				err = tx.Notices.Miss(n)
 			}
 		})(tx)
@@ -72,12 +75,13 @@ func (w *Worker) giveUp(n store.Notice, out scheduler.Outcome, e *platform.Error
 	return out
 }
 
-// Missed yields, for each chat that is still to be told and is not reached, the first notice that it has
-// not got.
+// Missed yields, for each chat that is to be told and is not reached, the last notice that it has not
+// got. A chat of an account that has not been written to for some days is perhaps not named any more.
 func (w *Worker) Missed(tx *store.Tx) iter.Seq2[store.Notice, error] {
 	return func(yield func(store.Notice, error) bool) {
 		for n, err := range tx.Notices.AllMissed() {
-			if err == nil && !w.tells(n) {
+			steady := n.Admin || n.Chat == store.WebhookChat
+			if err == nil && (!w.tells(n) || !steady && tx.Now().Sub(n.GivenUpAt) > missedAge) {
 				continue
 			}
 			if !yield(n, err) {

@@ -96,7 +96,7 @@ func TestAChatThatRefusesDoesNotKeepTheOthersFromBeingTold(t *testing.T) {
 	})
 }
 
-// One notice stands for all that a chat has missed since it got one.
+// The last notice stands for all that a chat has missed since it got one.
 func TestAChatThatGetsNothingIsKnownUntilItGetsSomething(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		missed := func() (chats []string) {
@@ -124,11 +124,11 @@ func TestAChatThatGetsNothingIsKnownUntilItGetsSomething(t *testing.T) {
 			b.tell(text)
 			b.Pass(time.Second)
 		}
-		want("at first", "100 one", "200 one")
+		want("at first", "100 two", "200 two")
 		b.bot.fault(refused)
 		b.tell("three")
 		b.Pass(time.Second)
-		want("when one is reached", "100 one")
+		want("when one is reached", "100 three")
 		other := New(b.DB, Config{Admins: []string{"200"}, Bot: b.bot, Log: zerolog.Nop()})
 		b.View(func(tx *store.Tx) error {
 			for n, err := range other.Missed(tx) {
@@ -143,6 +143,72 @@ func TestAChatThatGetsNothingIsKnownUntilItGetsSomething(t *testing.T) {
 		b.tell("a text that nobody takes")
 		b.Pass(time.Second)
 		want("when the text was the mistake")
+
+		b.bot.chats = map[string]*platform.Error{"@typo": failing(platform.Refused, platform.ScopeChat)}
+		b.tell("found", "@typo")
+		b.Pass(time.Minute)
+		want("with an account's chat", "@typo found")
+		b.tell("found again", "@right") // it was corrected
+		b.Pass(4 * 24 * time.Hour)
+		want("days after it was corrected")
+	})
+}
+
+func TestAChatThatWasAnAdminsIsKnownAsAnAccounts(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.tell("for admins")
+		b.worker = New(b.DB, Config{Admins: []string{"100"}, Bot: b.bot, Log: zerolog.Nop()})
+		b.start()
+		b.Pass(time.Minute)
+		b.bot.chats = map[string]*platform.Error{"200": failing(platform.Refused, platform.ScopeChat)}
+		missed := func() (chats []string) {
+			b.View(func(tx *store.Tx) error {
+				for n, err := range b.worker.Missed(tx) {
+					if err != nil {
+						return err
+					}
+					chats = append(chats, n.Chat)
+				}
+				return nil
+			})
+			return chats
+		}
+		if got := missed(); len(got) != 0 {
+			t.Errorf("who is no admin is not reached: %q", got)
+		}
+		b.tell("an account of 200's", "200")
+		b.Pass(time.Minute)
+		if got := fmt.Sprint(missed()); got != "[200]" {
+			t.Errorf("%s are not reached", got)
+		}
+	})
+}
+
+// When it is known that a chat gets nothing, what is old is not tried one by one.
+func TestAChatThatGetsNothingForDaysIsLeftAlone(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.bot.chats = map[string]*platform.Error{"100": failing(platform.Stopped, platform.ScopeIdentity)}
+		b.start()
+		for range 40 {
+			b.tell("news")
+		}
+		b.Pass(2 * 24 * time.Hour)
+		for day := range 3 {
+			before := b.bot.calls
+			b.Pass(24 * time.Hour)
+			if n := b.bot.calls - before; n > 40 {
+				t.Errorf("%d calls on day %d", n, day+3)
+			}
+		}
+		if n := b.waiting(); n != 0 {
+			t.Errorf("%d notices wait", n)
+		}
+		b.bot.chats = nil
+		b.tell("at last")
+		b.Pass(time.Minute)
+		if got := fmt.Sprint(b.bot.told("100")); got != "[at last]" {
+			t.Errorf("told %s", got)
+		}
 	})
 }
 

@@ -15,13 +15,19 @@ import (
 // Run sends the oldest notice of the job's lane to its chat: the job of a notice sends those first
 // that were written before it, and waits as long as they have to.
 func (w *Worker) Run(ctx context.Context, job store.Job) (scheduler.Outcome, error) {
-	var own, n store.Notice
+	var own, n, missed store.Notice
 	err := w.db.View(func(tx *store.Tx) (err error) {
 		if own, err = tx.Notices.Get(job.Subject); err != nil || !own.Open() {
 			return err
 		}
 		if n, err = tx.Notices.Next(own.Lane(), own.Chat); errors.Is(err, store.ErrNotFound) {
 			n, err = own, nil // the index is damaged, the notice is not
+		}
+		if err != nil {
+			return err
+		}
+		if missed, err = tx.Notices.LastMissed(own.Chat); errors.Is(err, store.ErrNotFound) {
+			missed, err = store.Notice{}, nil
 		}
 		return err
 	})
@@ -37,13 +43,16 @@ func (w *Worker) Run(ctx context.Context, job store.Job) (scheduler.Outcome, err
 	if n.Waits(w.db.Now()) && !job.Requested {
 		return scheduler.Outcome{Again: n.NotBefore, Reason: n.Reason, Step: true}, nil
 	}
-	err = w.send(ctx, n)
-	if errors.Is(ctx.Err(), context.Canceled) { // the program is ending: nobody's failure
-		return scheduler.Outcome{}, err
-	}
 	out := scheduler.Outcome{}
 	if n.ID != own.ID {
 		out.Again = w.db.Now()
+	}
+	if missed.ID != 0 && isOld(n, w.db.Now()) { // one before it was tried often enough
+		return w.giveUp(n, out, &platform.Error{Kind: platform.Transient, Scope: platform.ScopeChat, Err: errors.New(missed.Reason.Detail)}), nil
+	}
+	err = w.send(ctx, n)
+	if errors.Is(ctx.Err(), context.Canceled) { // the program is ending: nobody's failure
+		return scheduler.Outcome{}, err
 	}
 	if err == nil {
 		out.Write = func(tx *store.Tx) error {
