@@ -9,11 +9,15 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"reflect"
 	"regexp"
+	"regexp/syntax"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 )
 
 //go:embed rules.json
@@ -111,8 +115,7 @@ func ParseRules(data []byte) (Rules, error) {
 	}
 	var sites map[string]json.RawMessage
 	if err := json.Unmarshal(data, &sites); err != nil {
-		return nil, &RuleError{Problem: "the file is not a JSON object of sites: " + err.Error(),
-			Cure: `write {"site": {"url": "https://site.example/{}", …}}`}
+		return nil, noSites(data, err)
 	}
 	delete(sites, "$schema")
 	if len(sites) == 0 || len(sites) > maxRules {
@@ -141,6 +144,10 @@ func parseRule(name string, data []byte) (Rule, error) {
 	wrong := func(field, problem, cure string) (Rule, error) {
 		return Rule{}, &RuleError{Site: name, Field: field, Problem: problem, Cure: cure}
 	}
+	site := strings.ToLower(strings.TrimSpace(name))
+	if site == "" || len(site) > maxName || strings.ContainsFunc(site, unicode.IsControl) {
+		return Rule{}, &RuleError{Site: strconv.Quote(short(name)), Problem: "is not a name for a site", Cure: "use a word"}
+	}
 	var f file
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()
@@ -148,7 +155,7 @@ func parseRule(name string, data []byte) (Rule, error) {
 		return Rule{}, unreadable(name, err)
 	}
 	rule := Rule{
-		Site: strings.ToLower(strings.TrimSpace(name)), URL: f.URL, Home: f.URLMain, ProbeURL: f.URLProbe,
+		Site: site, URL: f.URL, Home: f.URLMain, ProbeURL: f.URLProbe,
 		Headers: f.Headers, Pattern: f.Pattern, Canaries: f.Canaries, Found: f.Found, Absent: f.Absent, Via: f.Via,
 	}
 	for _, word := range f.Reserved {
@@ -156,9 +163,6 @@ func parseRule(name string, data []byte) (Rule, error) {
 	}
 	if f.Claimed != "" && !slices.Contains(rule.Canaries, f.Claimed) {
 		rule.Canaries = append(rule.Canaries, f.Claimed)
-	}
-	if rule.Site == "" || len(rule.Site) > maxName || strings.ContainsAny(rule.Site, "\x00\n\r\t") {
-		return wrong("", "is not a name for a site", "use a word")
 	}
 	if f.Rest != "" {
 		rest, err := time.ParseDuration(f.Rest)
@@ -177,7 +181,11 @@ func parseRule(name string, data []byte) (Rule, error) {
 			if strings.Contains(f.Pattern, "(?=") || strings.Contains(f.Pattern, "(?!") || strings.Contains(f.Pattern, "(?<") {
 				cure = "look-ahead and look-behind are not known here; leave them out"
 			}
-			return wrong("regexCheck", "cannot be read: "+err.Error(), cure)
+			at := f.Pattern
+			if where, ok := errors.AsType[*syntax.Error](err); ok && where.Expr != "" {
+				at = where.Expr
+			}
+			return wrong("regexCheck", fmt.Sprintf("is not a regular expression at %q", at), cure)
 		}
 		rule.pattern = pattern
 	}
@@ -319,15 +327,54 @@ func (c Condition) check(site, field string) error {
 	return nil
 }
 
+// noSites says why a file is not an object of sites.
+func noSites(data []byte, err error) error {
+	const cure = `write {"site": {"url": "https://site.example/{}", …}}`
+	broken, ok := errors.AsType[*json.SyntaxError](err)
+	switch {
+	case len(bytes.TrimSpace(data)) == 0:
+		return &RuleError{Problem: "the file is empty", Cure: cure}
+	case ok && broken.Error() == "unexpected end of JSON input":
+		return &RuleError{Problem: "the file is not JSON: something is missing at its end", Cure: "close each quote and bracket"}
+	case ok:
+		line := 1 + bytes.Count(data[:broken.Offset], []byte("\n"))
+		return &RuleError{Problem: fmt.Sprintf("the file is not JSON from line %d on", line), Cure: "look for a comma, a quote or a bracket there"}
+	}
+	return &RuleError{Problem: "the file is not a JSON object of sites", Cure: cure}
+}
+
 // unreadable says what of a rule cannot be read.
 func unreadable(site string, err error) error {
-	if of, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && of.Field != "" {
-		return &RuleError{Site: site, Field: of.Field, Problem: "is a " + of.Value, Cure: "write it as the other rules do"}
+	wrong := func(field, problem, cure string) error {
+		return &RuleError{Site: site, Field: field, Problem: problem, Cure: cure}
 	}
 	if unknown, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return &RuleError{Site: site, Field: strings.Trim(unknown, `"`), Problem: "is not known", Cure: "correct its name, or leave it out"}
+		return wrong(short(strings.Trim(unknown, `"`)), "is not known", "correct its name, or leave it out")
 	}
-	return &RuleError{Site: site, Problem: "cannot be read: " + err.Error(), Cure: "write a JSON object"}
+	of, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	if !ok || of.Field == "" {
+		return wrong("", "is not a rule", `write it as {"url": "https://site.example/{}", …}`)
+	}
+	field := short(strings.Join(strings.Fields(of.Field), " "))
+	switch of.Type.Kind() {
+	case reflect.String:
+		return wrong(field, "is not a text", "write it in quotes")
+	case reflect.Int:
+		return wrong(field, "is not a whole number", "write it as 404")
+	case reflect.Bool:
+		return wrong(field, "is not yes or no", "write true or false")
+	case reflect.Slice:
+		return wrong(field, "is not a list", "write it in [ ]")
+	}
+	return wrong(field, "is not an object", "write it in { }")
+}
+
+// short keeps the words of a file short.
+func short(text string) string {
+	if runes := []rune(text); len(runes) > maxName {
+		return string(runes[:maxName]) + "…"
+	}
+	return text
 }
 
 func isToken(s string) bool {
