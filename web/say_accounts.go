@@ -1,8 +1,10 @@
 package web
 
+import "slices"
+
 // accountTranslations are the sentences about watched accounts, their check, and what sites answer.
 func accountTranslations() []translation {
-	return []translation{
+	return slices.Concat(ruleTranslations(), []translation{
 		// Of a line in a list: the field, what is wrong, and what to do.
 		{"username %s is not a user name of %s: write the name, with or without @, or the address of the profile", "%s is not a name on %s: write the name, with or without @, or the address of the profile", "%s — не имя на %s: напишите имя, с @ или без, или адрес профиля"},
 		{"site %s is not known: use one of %s, or import a rule", "the site %s is not known: use one of %s", "сайт %s неизвестен: есть %s"},
@@ -54,18 +56,6 @@ func accountTranslations() []translation {
 		{"there is no bot that tells the admins: set ADMIN_NOTIFY_BOT_TOKEN and ADMIN_ID", "", "нет бота, который сообщает админам: задайте ADMIN_NOTIFY_BOT_TOKEN и ADMIN_ID"},
 		{"the site said first that it exists, and then that it does not", "", "сайт сначала сказал, что он есть, а потом — что его нет"},
 
-		// Of a file of rules. The fields' names are the file's own.
-		{"the file is not a JSON object of sites: %s", "", "это не объект JSON с сайтами: %s"},
-		{"the file is larger than 2 MB: import the sites that you need", "", "файл больше 2 МБ: возьмите только нужные сайты"},
-		{"the file describes %s sites: describe at least one, and at most 2000", "", "в файле сайтов: %s, а нужно от одного до 2000"},
-		{"%s: is described twice: upper and lower case are the same name", "", "%s: описан дважды; большие и малые буквы не различаются"},
-		{"%s: username_claimed is missing: name a profile that surely exists: without one, nobody can tell an absent profile from a site that refuses", "", "%s: нет username_claimed; назовите профиль, который точно существует: без него отсутствие не отличить от отказа"},
-		{"%s: url has no {}: write {} where the user name belongs, as in https://site.example/{}", "", "%s: в url нет {}; поставьте {} на место имени, как в https://site.example/{}"},
-		{"%s: url is not an http or https address: write it as https://site.example/{}", "", "%s: url — не адрес http или https; напишите как https://site.example/{}"},
-		{"%s: %s is not known: correct its name, or leave it out", "", "%s: поля %s нет; исправьте имя или уберите его"},
-		{"%s: %s is missing: %s", "", "%s: нет %s"},
-		{"%s: cannot be read: %s", "", "%s: не читается (%s)"},
-
 		// Of what a site answered.
 		{"the site leads away from the profile", "", "сайт уводит со страницы профиля"},
 		{"the site says that there is no such profile", "", "сайт говорит, что такого профиля нет"},
@@ -89,5 +79,55 @@ func accountTranslations() []translation {
 		{"status %s: %s", "", "код %s: %s"},
 		{"status %s", "", "код %s"},
 		{"no user has this name", "", "такого имени ни у кого нет"},
+	})
+}
+
+// ruleTranslations are the sentences about a file of rules, each as a whole: whose rule it is, the field, what
+// is wrong, and what to do. The fields' names are the file's own.
+func ruleTranslations() []translation {
+	return []translation{
+		{"the file is larger than 2 MB: import the sites that you need", "", "файл больше 2 МБ: возьмите только нужные сайты"},
+		{"the file is empty: write %s", "", "файл пуст; напишите %s"},
+		{"the file is not JSON: something is missing at its end: close each quote and bracket", "", "это не JSON: в конце чего-то не хватает; закройте каждую кавычку и скобку"},
+		{"the file is not JSON from line %s on: look for a comma, a quote or a bracket there", "", "это не JSON начиная со строки %s; проверьте там запятые, кавычки и скобки"},
+		{"the file is not a JSON object of sites: write %s", "", "это не объект JSON с сайтами; напишите %s"},
+		{"the file describes %s sites: describe at least one, and at most 2000", "", "в файле сайтов: %s, а нужно от одного до 2000"},
+
+		{"%s: is described twice: upper and lower case are the same name", "", "%s: описан дважды; большие и малые буквы не различаются"},
+		{"%s: is not a name for a site: use a word", "", "%s: так сайт назвать нельзя; возьмите слово"},
+		{"%s: is not a rule: write it as %s", "", "%s: это не правило; напишите как %s"},
+		{"%s: %s is not known: correct its name, or leave it out", "", "%s: поля %s нет; исправьте имя или уберите его"},
+		{"%s: %s is not a text: write it in quotes", "", "%s: %s — не текст; возьмите в кавычки"},
+		{"%s: %s is not a whole number: write it as 404", "", "%s: %s — не целое число; напишите, например, 404"},
+		{"%s: %s is not yes or no: write true or false", "", "%s: %s — не да и не нет; напишите true или false"},
+		{"%s: %s is not a list: write it in [ ]", "", "%s: %s — не список; возьмите в [ ]"},
+		{"%s: %s is not an object: write it in { }", "", "%s: %s — не объект; возьмите в { }"},
+
+		{"%s: rest %s is not a time up to a day: write it as 15m", "", "%s: rest %s — не время до суток; напишите, например, 15m"},
+		{"%s: regexCheck is longer than 500 characters: make it shorter", "", "%s: regexCheck длиннее 500 символов; сократите"},
+		{"%s: regexCheck is not a regular expression at %s: write it in the syntax of RE2", "", "%s: regexCheck — не регулярное выражение в месте %s; запишите по правилам RE2"},
+		{"%s: regexCheck is not a regular expression at %s: look-ahead and look-behind are not known here; leave them out", "", "%s: regexCheck — не регулярное выражение в месте %s; проверок вперёд и назад здесь нет, обойдитесь без них"},
+		{"%s: username_claimed is missing: name a profile that surely exists: without one, nobody can tell an absent profile from a site that refuses", "", "%s: нет username_claimed; назовите профиль, который точно существует: без него отсутствие не отличить от отказа"},
+		{"%s: username_claimed %s is not a user name of the site: correct it, or regexCheck", "", "%s: username_claimed %s — не имя на этом сайте; исправьте его или regexCheck"},
+		{"%s: via says that the site is asked through a login, and other fields say how it is asked over HTTP: leave one of them out", "", "%s: по via сайт спрашивают через вход, а по другим полям — по HTTP; оставьте что-нибудь одно"},
+		{"%s: via %s is not known: leave it out, or say identity", "", "%s: via %s — такого нет; уберите его или напишите identity"},
+
+		{"%s: %s has no {}: write {} where the user name belongs, as in https://site.example/{}", "", "%s: в %s нет {}; поставьте {} на место имени, как в https://site.example/{}"},
+		{"%s: %s is not an http or https address: write it as %s", "", "%s: %s — не адрес http или https; напишите как %s"},
+		{"%s: request_method is not GET: sites that must be asked in another way cannot be described", "", "%s: request_method — не GET; сайты, которые надо спрашивать иначе, описать нельзя"},
+		{"%s: headers %s is not a header: write a name and a value of one line", "", "%s: headers %s — не заголовок; напишите имя и значение в одну строку"},
+		{"%s: headers %s is not sent: leave it out", "", "%s: headers %s не отправляется; уберите его"},
+		{"%s: found is missing: say with found or errorType how a profile shows that exists", "", "%s: нет found; укажите в found или errorType, по чему видно профиль, который есть"},
+		{"%s: absent is missing: say with absent or errorType how a profile shows that does not exist", "", "%s: нет absent; укажите в absent или errorType, по чему видно, что профиля нет"},
+
+		{"%s: errorCode %s is what a site answers that refuses: name the status for a profile that does not exist, such as 404", "", "%s: errorCode %s — это ответ сайта, который отказывается отвечать; назовите код для профиля, которого нет, например 404"},
+		{"%s: errorMsg is missing: give the text that shows that a profile does not exist", "", "%s: нет errorMsg; укажите текст, по которому видно, что профиля нет"},
+		{"%s: errorUrl is missing: give the address to which the site leads from a profile that does not exist", "", "%s: нет errorUrl; укажите адрес, на который сайт ведёт с профиля, которого нет"},
+		{"%s: errorType %s is not known: use status_code, message or response_url, or found and absent", "", "%s: errorType %s — такого нет; есть status_code, message и response_url, а также found и absent"},
+
+		{"%s: %s holds for any answer: give a status, a json_equals, a json_null, a text or a redirect", "", "%s: %s подходит к любому ответу; укажите status, json_equals, json_null, text или redirect"},
+		{"%s: %s %s is not a status: use one such as 200 or 404", "", "%s: %s %s — не код ответа; есть, например, 200 и 404"},
+		{"%s: %s %s is what a site answers that refuses: it says nothing about a profile; leave it out", "", "%s: %s %s — это ответ сайта, который отказывается отвечать: о профиле он не говорит; уберите его"},
+		{"%s: %s is empty: write the text, or leave the field out", "", "%s: %s — пусто; напишите текст или уберите поле"},
 	}
 }
