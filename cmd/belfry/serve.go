@@ -79,7 +79,7 @@ func (s *settings) serve(ctx context.Context, log zerolog.Logger, ready func(*se
 			}
 		})
 	}
-	if err := errors.Join(svc.accounts.Start(), svc.alerts.Start()); err != nil {
+	if err := errors.Join(svc.accounts.Start(), svc.alerts.Start(), svc.adminBot.Start()); err != nil {
 		return err
 	}
 	begin(&serving, ctx, "page", func(ctx context.Context) error { return svc.web.Serve(ctx, svc.page) })

@@ -78,12 +78,16 @@ func TestTheIntervalIsChangedByButtonsOrInWords(t *testing.T) {
 	inBubble(t, "en", func(b *bench) {
 		b.write("/check")
 		b.press("Add")
-		has(t, b.write("@alice\nbob\n\nno such name!"), "Added: 2, were there: 0, no names: 1", "Line 4 is no name")
-		has(t, b.write("carol, dave;Bob"), "Added: 2, were there: 1, no names: 0") // a client has sent a long text in parts
-		b.Pass(2 * time.Minute)
+		has(t, b.write("@alice\nbob\n\nno such name!"), "Added: 2, were there: 0, no names: 1", "No name: no such name!")
 		has(t, b.write("thanks"), b.bot.say.notUnderstood)
 		b.write("/check")
-		has(t, b.press("Refresh"), "Every 5 min", "Looked for: 4", "Last check")
+		b.press("Add")
+		has(t, b.write(strings.Repeat("carol, dave;Bob\n", 250)), "Added: 2, were there: 748, no names: 0")
+		has(t, b.write("erin"), "Added: 1") // a client has sent a long text in parts
+		has(t, b.write("thanks"), b.bot.say.notUnderstood)
+		b.Pass(2 * time.Minute)
+		b.write("/check")
+		has(t, b.press("Refresh"), "Every 5 min", "Looked for: 5", "Last check")
 		b.press("Interval")
 		has(t, b.press("3 min"), "From now on every 3 min")
 		every := func() (d time.Duration) {
@@ -432,6 +436,7 @@ func TestABackupThatIsGivenUpLeavesNoOpenCopy(t *testing.T) {
 			}
 			return errors.Join(backer{b.bot}.End(tx, job, store.Reason{Code: store.ReasonGaveUp}), tx.Jobs.Delete(job.ID))
 		})
+		b.start("en")
 		if left, err := filepath.Glob(filepath.Join(dir, "*")); err != nil || len(left) > 0 {
 			t.Errorf("left are %v, %v", left, err)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -31,6 +32,39 @@ func (b *Bot) Jobs() map[string]scheduler.Kind {
 	return map[string]scheduler.Kind{
 		BackupKind: {Worker: backer{b}, Timeout: 30 * time.Minute, Retry: scheduler.Retry{Backoff: 30 * time.Second}},
 	}
+}
+
+// Start removes what a process before has left of backups that it was making: the copies in it are not
+// encrypted yet. It is called when the program starts, before the scheduler runs.
+func (b *Bot) Start() error {
+	sent := make(map[string]bool) // folders whose backup is on its way
+	err := b.db.View(func(tx *store.Tx) error {
+		for _, admin := range b.cfg.Admins {
+			job := store.Job{Name: fmt.Sprint(BackupKind, "_", admin)}
+			notice, err := tx.Settings.Value(noticeOf(job))
+			if err != nil {
+				return err
+			}
+			sent[job.Name] = notice != ""
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("look for backups that are sent: %w", err)
+	}
+	folders, err := os.ReadDir(filepath.Join(b.cfg.Folder, backupsFolder))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, folder := range folders {
+		if !sent[folder.Name()] {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(b.cfg.Folder, backupsFolder, folder.Name())))
+		}
+	}
+	if err != nil { // no reason not to start
+		b.cfg.Log.Error().Err(err).Msg("what is left of backups has to be removed by hand")
+	}
+	return nil
 }
 
 // backup is the page of the backup, and what its button does.
@@ -138,12 +172,9 @@ func (b backer) make(job store.Job) (scheduler.Outcome, error) {
 	}), nil
 }
 
-// End tells the admin that there is no backup, and removes what there is of it: an attempt that was
-// interrupted leaves a copy that is not encrypted.
+// End tells the admin that there is no backup. What there is of it is removed at the next start, or
+// with the next one.
 func (b backer) End(tx *store.Tx, job store.Job, why store.Reason) error {
-	if err := b.clear(job); err != nil {
-		b.cfg.Log.Error().Err(err).Msg("what is left of a backup has to be removed by hand")
-	}
 	return errors.Join(tx.Settings.Set(noticeOf(job), ""), b.tellFailure(tx, job, why))
 }
 

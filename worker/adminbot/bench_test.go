@@ -136,7 +136,7 @@ func (b *bench) startFor(lang string, admin int64) {
 		Notices:  told,
 	}
 	b.bot = New(b.DB, b.workers, Config{Admins: []int64{admin}, Lang: lang, Passphrase: "correct horse", Folder: b.dir, Log: zerolog.Nop()})
-	if err := errors.Join(b.workers.Accounts.Start(), b.workers.Alerts.Start()); err != nil {
+	if err := errors.Join(b.workers.Accounts.Start(), b.workers.Alerts.Start(), b.bot.Start()); err != nil {
 		b.T.Fatal(err)
 	}
 	kinds := b.bot.Jobs()

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf16"
 
 	"belfry/store"
 	"belfry/worker/accounts"
@@ -149,9 +150,9 @@ func minutesIn(text string) (n int, ok bool) {
 }
 
 // takeNames has the accounts watched whose names are in a text.
-func (r request) takeNames(text string) (screen, error) {
+func (r request) takeNames(said string) (screen, error) {
 	// In a chat a comma stands between names, and not before a note.
-	text = strings.NewReplacer(",", "\n", ";", "\n").Replace(text)
+	text := strings.NewReplacer(",", "\n", ";", "\n").Replace(said)
 	list, err := r.bot.workers.Accounts.AddList(r.tx, text, accounts.Request{})
 	if err != nil {
 		return screen{}, err
@@ -159,10 +160,15 @@ func (r request) takeNames(text string) (screen, error) {
 	lines := []string{fmt.Sprintf(r.bot.say.added, list.Added, list.Duplicates, list.Nonsense)}
 	for _, line := range list.Lines {
 		if line.Result == accounts.LineNonsense && len(lines) < listed {
-			lines = append(lines, fmt.Sprintf(r.bot.say.line, line.N, short(line.Text)))
+			lines = append(lines, fmt.Sprintf(r.bot.say.line, short(line.Text)))
 		}
 	}
 	if list.Added > 0 {
+		if err := r.forget(); err != nil {
+			return screen{}, err
+		}
+	}
+	if len(utf16.Encode([]rune(said))) >= splitText {
 		if err := r.ask(askNames, restTime); err != nil {
 			return screen{}, err
 		}

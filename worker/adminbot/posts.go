@@ -44,7 +44,9 @@ func (r request) posts(path []string) (screen, error) {
 	switch {
 	case len(path) == 2:
 		return confirm, nil
-	case len(path) == 3 || path[3] != seen:
+	case len(path) == 3: // a button of an earlier version
+		return confirm, nil
+	case path[3] != seen:
 		confirm.text = "⚠️ " + r.bot.say.postChanged + "\n\n" + confirm.text
 		return confirm, nil
 	}

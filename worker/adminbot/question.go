@@ -15,8 +15,10 @@ const (
 const (
 	// answerTime is how long a text counts as the answer to a question.
 	answerTime = 15 * time.Minute
-	// restTime is how long further texts belong to an answer: a client sends a long one in parts.
-	restTime = time.Minute
+	// A client sends a text in parts that is longer than Telegram takes, which is 4096 UTF-16 units, and
+	// cuts it where a word ends. What follows one of splitText within restTime belongs to it.
+	splitText = 3500
+	restTime  = time.Minute
 )
 
 func (r request) setting() string { return fmt.Sprint("adminbot.asked.", r.chat) }

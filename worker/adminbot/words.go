@@ -89,7 +89,7 @@ func english() words {
 		minutes: "%d min", chooseInterval: "How many minutes between two checks? Press a button, or write a number.",
 		noNumber: "⚠️ That is no number of minutes such as 15.", intervalSet: "From now on every %s.",
 		sendNames: "Send me names, one in each line: with or without @, or the address of the profile.",
-		added:     "➕ Added: %d, were there: %d, no names: %d", line: "⚠️ Line %d is no name: %s",
+		added:     "➕ Added: %d, were there: %d, no names: %d", line: "⚠️ No name: %s",
 		marks: "⏳ looked for, ✅ found, ❌ vanished", stateMarks: stateMarks(),
 
 		noPosts: "No posts today.", postsToday: "Today: %s", postsHeld: "✋ Waiting for approval: %s", morePosts: "And %d more: see the page.",
@@ -153,9 +153,9 @@ func russian() words {
 		checkBegins: "✅ Проверка начинается.", checkNow: "▶️ Проверить", interval: "⏱ Интервал", list: "📃 Список", add: "➕ Добавить",
 		quietOn: "🔕 Тихий режим", quietOff: "🔔 Сообщать всё",
 		minutes: "%d мин", chooseInterval: "Сколько минут между проверками? Нажмите кнопку или напишите число.",
-		noNumber: "⚠️ Это не число минут.", intervalSet: "Теперь каждые %s.",
+		noNumber: "⚠️ Это не число минут, например 15.", intervalSet: "Теперь каждые %s.",
 		sendNames: "Пришлите имена, по одному в строке: с @ или без, или адрес профиля.",
-		added:     "➕ Добавлено: %d, уже были: %d, не имена: %d", line: "⚠️ Строка %d — не имя: %s",
+		added:     "➕ Добавлено: %d, уже были: %d, не имена: %d", line: "⚠️ Не имя: %s",
 		marks: "⏳ ищем, ✅ найден, ❌ пропал", stateMarks: stateMarks(),
 
 		noPosts: "Сегодня постов нет.", postsToday: "Сегодня: %s", postsHeld: "✋ Ждут одобрения: %s", morePosts: "И ещё %d: смотрите страницу.",
