@@ -129,9 +129,9 @@ func (s *Server) saveChange(c echo.Context) error {
 	if !f.refusePost(r, err) {
 		return err
 	}
-	if now := posts.Seen(post); f.get("seen") != "" && f.get("seen") != now {
+	if posts.IsChanged(err) {
 		f.wrong[""] = r.words.Compose.Changed
-		f.values.Set("seen", now) // it was said: saved again, this change replaces the other one
+		f.values.Set("seen", posts.Seen(post)) // it was said: saved again, this change replaces the other one
 	}
 	return s.showForm(c, http.StatusUnprocessableEntity, r, f, &post)
 }

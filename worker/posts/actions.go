@@ -3,6 +3,7 @@ package posts
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -68,8 +69,19 @@ func Unchanged(tx *store.Tx, id uint64, seen string) error {
 	return err
 }
 
+// changedError is the refusal to act on a post that is not any more what somebody has seen.
+type changedError struct{ *store.ConflictError }
+
+func (e changedError) Unwrap() error { return e.ConflictError }
+
+// IsChanged reports whether an error says that a post was changed since somebody has seen it.
+func IsChanged(err error) bool {
+	_, is := errors.AsType[changedError](err)
+	return is
+}
+
 func changed(p store.Post) error {
-	return &store.ConflictError{Problem: fmt.Sprintf("post %d was changed meanwhile", p.ID), Cure: "look at it again"}
+	return changedError{&store.ConflictError{Problem: fmt.Sprintf("post %d was changed meanwhile", p.ID), Cure: "look at it again"}}
 }
 
 // changeable reports why a post can no longer be changed, if so.
