@@ -99,7 +99,7 @@ func (p nameProber) Probe(ctx context.Context, _ profile.Rule, username string) 
 }
 
 // asker returns the login that looks names up, and how long it has to wait before it may: because of a
-// name that it looked up, or of whatever else it does. Its ID is 0 if none is connected.
+// name that it looked up, or of a post or broadcast. Its ID is 0 if none is connected.
 func (p nameProber) asker() (asker store.Identity, wait time.Duration, err error) {
 	err = p.svc.db.View(func(tx *store.Tx) error {
 		all, err := tx.Identities.Of(telegram.Platform)
