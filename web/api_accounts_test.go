@@ -316,7 +316,7 @@ func TestRulesForSitesAreImportedAndRemoved(t *testing.T) {
 	h.get("/accounts/sites").has(t, "https://forum.example/u/…", "yours", "Instagram")
 	h.get("/accounts/new").has(t, `<option value="forum">forum`)
 	h.submit("/accounts/sites", "list", `{"a":{"colour":"red"},"b":{"url":"x"}}`).has(t, "a: colour is not known", "b: username_claimed is missing", "&#34;colour&#34;")
-	h.submit("/accounts/sites", "list", `nonsense`).has(t, "not a JSON object", "nonsense</textarea>")
+	h.submit("/accounts/sites", "list", `nonsense`).has(t, "not JSON from line 1 on", "nonsense</textarea>")
 	if a := h.submit("/accounts/sites", "remove", "forum"); a.header.Get("Location") != "/accounts/sites?done=site-removed" {
 		t.Errorf("remove on the page: %d", a.status)
 	}
