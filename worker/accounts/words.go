@@ -24,19 +24,20 @@ func (w *Worker) aboutCheck(kind string, c store.AccountCheck, now time.Time) st
 	return fmt.Sprintf(say.finished, c.Checked, c.Found, c.NotFound, c.Errors, w.clock(now))
 }
 
-// toldGivenUp is of how many sites a message says why they were given up.
-const toldGivenUp = 8
+const (
+	// toldGivenUp is of how many sites a message says why they were given up.
+	toldGivenUp    = 8
+	maxGivenUpLine = 350 // characters
+)
 
 // givenUp says of each site that a check gave up why, and until when it is left alone.
 func (w *Worker) givenUp(c store.AccountCheck) string {
 	if len(c.GivenUp) == 0 { // it was begun before this was noted
-		return c.Reason.Text(w.cfg.Lang, w.cfg.Zone)
+		return w.cfg.Reason(c.Reason)
 	}
 	var lines []string
 	for _, site := range c.GivenUp[:min(len(c.GivenUp), toldGivenUp)] {
-		why := site.Reason
-		why.Detail = short(why.Detail)
-		lines = append(lines, "• "+site.Site+": "+why.Text(w.cfg.Lang, w.cfg.Zone))
+		lines = append(lines, cut("• "+site.Site+": "+w.cfg.Reason(site.Reason), maxGivenUpLine))
 	}
 	if more := len(c.Stopped) - len(lines); more > 0 {
 		lines = append(lines, fmt.Sprintf(w.language().further, more))
