@@ -176,7 +176,7 @@ func nonsense(text string, list accounts.List) string {
 	for _, line := range list.Lines {
 		if line.Result == accounts.LineNonsense && line.N != last && line.N <= len(lines) && len(again) < shownLines {
 			last = line.N
-			again = append(again, lines[line.N-1])
+			again = append(again, lines[line.N-1:min(max(line.N, line.Last), len(lines))]...)
 		}
 	}
 	for _, first := range lines {

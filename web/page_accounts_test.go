@@ -262,3 +262,11 @@ func TestAMessageToAnAdminIsNamed(t *testing.T) {
 	h.get("/jobs").has(t, "@evening_news was found", "Message to an admin 100")
 	h.get("/jobs?kind=notice").has(t, `<option value="notice" selected>Message to an admin`)
 }
+
+// A record may have several lines, and all of them are offered again.
+func TestARefusedRecordIsOfferedWhole(t *testing.T) {
+	h := start(t)
+	h.signIn()
+	h.submit("/accounts/new", "list", "username,note\r\nbad name!,\"one\r\ntwo\"\r\ngood,\"three\r\nfour\"").has(t,
+		">\nusername,note\nbad name!,&#34;one\ntwo&#34;</textarea>")
+}

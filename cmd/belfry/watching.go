@@ -11,6 +11,7 @@ import (
 	"belfry/platform/profile"
 	"belfry/platform/telegram"
 	"belfry/store"
+	"belfry/web"
 	"belfry/worker/accounts"
 	"belfry/worker/identities"
 )
@@ -52,7 +53,7 @@ func (svc *service) watchAccounts(s *settings, zone *time.Location) error {
 	}
 	svc.accounts = accounts.New(svc.db, client, svc.notices, accounts.Config{
 		MinPause: s.CheckMinPause, MaxPause: s.CheckMaxPause,
-		Identity: nameProber{svc}, Lang: s.Lang, Zone: zone, Log: svc.log.With().Str("part", "accounts").Logger(),
+		Identity: nameProber{svc}, Lang: s.Lang, Zone: zone, Reason: web.NewSpeech(s.Lang, zone).Reason, Log: svc.log.With().Str("part", "accounts").Logger(),
 	})
 	return nil
 }

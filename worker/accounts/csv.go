@@ -95,16 +95,17 @@ func (f format) record(lines []string) (text string, n int) {
 	if !f.opens(first) {
 		return first, 1
 	}
-	text = first
-	for n = 1; n < len(lines) && len(text) < maxRecord; n++ {
-		text += "\n" + lines[n]
-		if !strings.Contains(lines[n], `"`) || f.opens(text) {
+	var whole strings.Builder
+	whole.WriteString(first)
+	for n = 1; n < len(lines) && whole.Len() < maxRecord; n++ {
+		whole.WriteString("\n" + lines[n])
+		if strings.Count(lines[n], `"`)%2 == 0 { // those inside are doubled
 			continue
 		}
-		if _, err := f.split(text); err != nil {
+		if _, err := f.split(whole.String()); err != nil {
 			break
 		}
-		return text, n + 1
+		return whole.String(), n + 1
 	}
 	return first, 1
 }

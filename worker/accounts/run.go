@@ -158,8 +158,7 @@ func (w *Worker) planBegin(tx *store.Tx) (s step, err error) {
 			s.why = store.Reason{Code: store.ReasonBackingOff, About: site, Until: row.Until}
 			continue
 		}
-		rest := min(rules[site].Rest*time.Duration(watched[site]), maxInterval)
-		if until := row.RestsUntil(tx.Now(), rest); until.After(tx.Now()) {
+		if until := row.RestsUntil(tx.Now(), restOf(rules[site], watched[site])); until.After(tx.Now()) {
 			if s.why.Zero() {
 				s.why = store.Reason{Code: store.ReasonResting, About: site, Until: until}
 			}
@@ -174,6 +173,14 @@ func (w *Worker) planBegin(tx *store.Tx) (s step, err error) {
 	s.kind, s.why = stepBegin, store.Reason{}
 	s.check.Status, s.check.Last, s.check.Began, s.check.Of = store.AccountCheckRunning, last, tx.Now(), len(s.check.Sites)
 	return s, nil
+}
+
+// restOf is how long a site is left in peace after a check of so many accounts.
+func restOf(rule profile.Rule, accounts int) time.Duration {
+	if rule.Rest > 0 && accounts > int(maxInterval/rule.Rest) {
+		return maxInterval
+	}
+	return rule.Rest * time.Duration(accounts)
 }
 
 // begin writes a new check and tells that it has begun.

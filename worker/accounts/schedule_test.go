@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"belfry/platform/profile"
 	"belfry/store"
 )
 
@@ -222,5 +223,16 @@ func TestNamesThatALoginLooksUpAreLookedUpSeldom(t *testing.T) {
 				t.Errorf("beside them another site was checked as %+v", last)
 			}
 		})
+	}
+}
+
+func TestARestHasAnEnd(t *testing.T) {
+	for accounts, want := range map[int]time.Duration{0: 0, 1: 24 * time.Hour, 7: 7 * 24 * time.Hour, 8: maxInterval, 110_000: maxInterval} {
+		if got := restOf(profile.Rule{Rest: 24 * time.Hour}, accounts); got != want {
+			t.Errorf("after %d accounts a site rests for %v", accounts, got)
+		}
+	}
+	if got := restOf(profile.Rule{}, 110_000); got != 0 {
+		t.Errorf("a site that wants no rest has %v", got)
 	}
 }

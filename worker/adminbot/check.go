@@ -65,6 +65,9 @@ func (r request) checkPage(first string) (screen, error) {
 	switch {
 	case s.Running != nil:
 		lines = append(lines, fmt.Sprintf(say.checking, s.Running.Checked, s.Running.Total))
+		if s.Job.Reason.Code == store.ReasonSiteWait {
+			lines = append(lines, r.bot.cfg.Reason(s.Job.Reason))
+		}
 	case s.Job.State == store.JobPaused:
 		lines = append(lines, say.checkPaused)
 	case s.Job.ID != 0:
