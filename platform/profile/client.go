@@ -49,7 +49,7 @@ func NewClient(settings Settings) (*Client, error) {
 	settings.Timeout = cmp.Or(settings.Timeout, defaultTimeout)
 	settings.UserAgent = cmp.Or(settings.UserAgent, defaultUserAgent)
 	c := &Client{settings: settings, base: make(map[string]*url.URL)}
-	proxy := proxyFromEnvironment
+	proxy := http.ProxyFromEnvironment
 	if settings.Proxy != "" {
 		u, err := url.Parse(settings.Proxy)
 		if err != nil || u.Host == "" || !slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme) {
@@ -80,16 +80,6 @@ func wrongSetting(field, words string) error {
 
 // Close closes the connections that wait to be used again.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
-
-// proxyFromEnvironment is that of net/http, whose error has the address of the proxy in it, and with it
-// perhaps a password.
-func proxyFromEnvironment(request *http.Request) (*url.URL, error) {
-	u, err := http.ProxyFromEnvironment(request)
-	if err != nil {
-		return nil, errors.New("the proxy that the environment names is not an address of one: correct HTTPS_PROXY and HTTP_PROXY")
-	}
-	return u, nil
-}
 
 // Probe asks a site whether a profile exists.
 func (c *Client) Probe(ctx context.Context, rule Rule, username string) (Result, error) {
