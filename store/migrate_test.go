@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -73,6 +74,61 @@ func TestAMigrationThatFailsLeavesTheFileAsItWas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	mustVerify(t, db)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A table or an index more is a step of the schema more: a file of before has no bucket for it.
+func TestTheBucketsOfASchemaStay(t *testing.T) {
+	db := newDB(t, Options{})
+	name := fmt.Sprintf("testdata/schema%d.txt", len(db.migrations))
+	want, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatalf("write the buckets of the new schema into it, a line each: %v", err)
+	}
+	if got := strings.Join(db.schema.names, "\n") + "\n"; got != string(want) {
+		t.Errorf("the buckets are not those of %s: add a migration\n%s", name, got)
+	}
+}
+
+// A file of schema 5 has notices, and does not know which of them their chats have missed.
+func TestNoticesOfSchema5AreKept(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "belfry.db")
+	db, err := Open(path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := Notice{Chat: "100", Key: 1, Text: "hello"}
+	mustUpdate(t, db, func(tx *Tx) error { return tx.Notices.Add(&n) })
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	old, err := bbolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = old.Update(func(tx *bbolt.Tx) error {
+		return errors.Join(tx.DeleteBucket([]byte("notices.missed")), setVersion(tx, 5))
+	})
+	if err := errors.Join(err, old.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if db, err = Open(path, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	mustUpdate(t, db, func(tx *Tx) error {
+		got, err := tx.Notices.Next(n.Lane(), "100")
+		if err != nil || got.Text != "hello" {
+			t.Errorf("the notice is %+v, %v", got, err)
+		}
+		return errors.Join(err, tx.Notices.Miss(&got), tx.Notices.Put(&got))
+	})
+	mustUpdate(t, db, func(tx *Tx) error {
+		_, err := tx.Notices.LastMissed("100")
+		return err
+	})
 	mustVerify(t, db)
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
