@@ -223,11 +223,5 @@ func (t AccountSites) Put(s *AccountSite) error {
 // All yields the sites in the order of their ids, but for those of which nothing is known any more
 // because their rows are damaged.
 func (t AccountSites) All() iter.Seq2[AccountSite, error] {
-	return func(yield func(AccountSite, error) bool) {
-		for site, err := range t.Table.All() {
-			if !IsCorrupt(err) && !yield(site, err) {
-				return
-			}
-		}
-	}
+	return sound(t.Table.All())
 }

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"fmt"
 	"iter"
 	"time"
@@ -124,26 +123,6 @@ func (t Alerts) AllStanding() iter.Seq2[Alert, error] { return t.scan("standing"
 // ByState returns the alerts that have a state, the latest first.
 func (t Alerts) ByState(state AlertState, q Query) (Page[Alert], error) {
 	return t.page("state", key(nil).str(string(state)), q, true)
-}
-
-// LetGo takes a damaged alert out of the indexes, so that it does not stand in the way of one about the
-// same. The row stays as it is, and [DB.Verify] tells of it.
-func (t Alerts) LetGo(id uint64) error {
-	if _, err := t.Get(id); err == nil {
-		return fmt.Errorf("alert %d is not damaged", id)
-	}
-	for i, index := range t.def.indexes {
-		for entry := range t.entries(index.Name, nil, nil) {
-			if entryID(entry) != id {
-				continue
-			}
-			t.wrote()
-			if err := t.index(i).Delete(bytes.Clone(entry)); err != nil {
-				return fmt.Errorf("%s: %w", t.indexName(i), err)
-			}
-		}
-	}
-	return nil
 }
 
 // Open reports whether somebody has to look at an alert. Nobody can look at one that is damaged.

@@ -188,17 +188,6 @@ func (t Notices) missed(chat string) iter.Seq2[Notice, error] {
 	return sound(t.scan("missed", prefix, prefix.next()))
 }
 
-// sound leaves out what is damaged.
-func sound(all iter.Seq2[Notice, error]) iter.Seq2[Notice, error] {
-	return func(yield func(Notice, error) bool) {
-		for n, err := range all {
-			if !IsCorrupt(err) && !yield(n, err) {
-				return
-			}
-		}
-	}
-}
-
 // Waiting returns how many notices wait to be sent, and counts no further than limit.
 func (t Notices) Waiting(limit int) (n int) {
 	for range t.entries("open", nil, nil) {

@@ -34,13 +34,11 @@ func (t Settings) Value(name string) (string, error) {
 	return s.Value, err
 }
 
-// Set keeps the value under the name. A row that is damaged is let go, as [Alerts.LetGo] does, and does not
-// stand in its way: it stays as it is, and [DB.Verify] tells of it.
+// Set keeps the value under the name. A damaged row is let go for it.
 func (t Settings) Set(name, value string) error {
 	s, err := t.first("name", key(nil).str(name))
 	if damaged, ok := errors.AsType[*CorruptError](err); ok {
-		t.wrote()
-		s, err = Setting{}, t.index(0).Delete(key(nil).str(name).uint(damaged.ID))
+		s, err = Setting{}, t.LetGo(damaged.ID)
 	}
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return fmt.Errorf("setting %s: %w", name, err)

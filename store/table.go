@@ -237,6 +237,37 @@ func (t Table[T]) Newest(below uint64) iter.Seq2[T, error] {
 	}
 }
 
+// LetGo takes a damaged row out of the indexes, so that it does not stand in the way of one with the same
+// keys. The row stays as it is, and [DB.Verify] tells of it.
+func (t Table[T]) LetGo(id uint64) error {
+	if _, err := t.Get(id); err == nil {
+		return fmt.Errorf("%s %d is not damaged", t.def.name, id)
+	}
+	for i, index := range t.def.indexes {
+		for entry := range t.entries(index.Name, nil, nil) {
+			if entryID(entry) != id {
+				continue
+			}
+			t.wrote()
+			if err := t.index(i).Delete(bytes.Clone(entry)); err != nil {
+				return fmt.Errorf("%s: %w", t.indexName(i), err)
+			}
+		}
+	}
+	return nil
+}
+
+// sound yields what is not damaged.
+func sound[T any](all iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for row, err := range all {
+			if !IsCorrupt(err) && !yield(row, err) {
+				return
+			}
+		}
+	}
+}
+
 // IsCorrupt reports whether err says that a row is damaged. Where one row must not hide the others, it is
 // left out, and [DB.Verify] tells of it.
 func IsCorrupt(err error) bool {

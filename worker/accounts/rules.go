@@ -137,7 +137,7 @@ func (w *Worker) ownFile(tx *store.Tx) (map[string]json.RawMessage, error) {
 }
 
 func putFile(tx *store.Tx, all map[string]json.RawMessage) error {
-	if err := tx.Settings.Set(settingRulesMark, rand.Text()); err != nil && !store.IsCorrupt(err) {
+	if err := tx.Settings.Set(settingRulesMark, rand.Text()); err != nil {
 		return err
 	}
 	if len(all) == 0 {

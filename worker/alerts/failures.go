@@ -85,11 +85,7 @@ func (w *Worker) lastLook(tx *store.Tx) time.Time {
 
 func (w *Worker) setLastLook(tx *store.Tx, now time.Time) error {
 	w.last = lookedAt{now.Round(0), time.Now()}
-	err := tx.Settings.Set(settingSeen, now.Format(time.RFC3339Nano))
-	if store.IsCorrupt(err) { // lastLook has said so
-		return nil
-	}
-	return err
+	return tx.Settings.Set(settingSeen, now.Format(time.RFC3339Nano))
 }
 
 // failed gathers failures.
