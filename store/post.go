@@ -62,6 +62,9 @@ func PostStatuses() []PostStatus {
 // Final reports whether the post will not change by itself any more.
 func (s PostStatus) Final() bool { return s != PostScheduled && s != PostPublishing }
 
+// AwaitsApproval reports whether the post does not go out before somebody has approved it.
+func (p Post) AwaitsApproval() bool { return p.Held && !p.Status.Final() }
+
 // JobName is the name of the post's job.
 func (p Post) JobName() string { return fmt.Sprintf("post_%d", p.ID) }
 
@@ -83,7 +86,7 @@ func postTable() def[Post] {
 				return key(nil).uint(p.IdentityID).time(p.ScheduledTime)
 			}},
 			{Name: "held", Key: func(p *Post) []byte {
-				if !p.Held || p.Status.Final() {
+				if !p.AwaitsApproval() {
 					return nil
 				}
 				return key(nil).time(p.ScheduledTime)

@@ -127,7 +127,7 @@ func (s *Server) shownPost(p store.Post) post {
 	return post{
 		ID: p.ID, ContentID: p.ContentID, Platform: p.Platform, IdentityID: p.IdentityID, Target: p.Target,
 		Text: p.Text, Format: p.Format, Media: shownMedia(p.Media), Silent: p.Silent, NoLinkPreview: p.NoLinkPreview,
-		ScheduledTime: p.ScheduledTime, Lateness: shownLateness(p.Lateness), Status: string(p.Status), Held: isHeld(p),
+		ScheduledTime: p.ScheduledTime, Lateness: shownLateness(p.Lateness), Status: string(p.Status), Held: p.AwaitsApproval(),
 		Reason: s.reasonOf(p.Reason), Attempts: p.Attempts, MessageIDs: ids, Link: p.Link,
 		PublishedAt: p.PublishedAt, CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt, Job: p.JobName(),
 	}

@@ -27,7 +27,7 @@ func fillForm(f form, p store.Post) {
 	if p.Lateness.Policy == store.LateSkip {
 		f.values.Set("late", p.Lateness.Grace.String())
 	}
-	for name, on := range map[string]bool{"silent": p.Silent, "no_link_preview": p.NoLinkPreview, "hold": isHeld(p)} {
+	for name, on := range map[string]bool{"silent": p.Silent, "no_link_preview": p.NoLinkPreview, "hold": p.AwaitsApproval()} {
 		if on {
 			f.values.Set(name, "on")
 		}

@@ -48,7 +48,7 @@ func (s *Server) askAbout(c echo.Context, step postStep, status int, wrong strin
 	if err != nil {
 		return err
 	}
-	if step.name == "approve" && wrong == "" && !isHeld(post) { // somebody else was quicker
+	if step.name == "approve" && wrong == "" && !post.AwaitsApproval() { // somebody else was quicker
 		return c.Redirect(http.StatusSeeOther, postPath(post.ID))
 	}
 	p := &confirmPage{Wrong: wrong, Action: postPath(post.ID) + "/" + step.name, Back: postPath(post.ID)}
@@ -64,7 +64,7 @@ func (s *Server) askAbout(c echo.Context, step postStep, status int, wrong strin
 		}
 	case "publish-now":
 		p.Question, p.Consequence, p.Button = w.PublishAsk, w.PublishMeans, w.PublishNow
-		if isHeld(post) {
+		if post.AwaitsApproval() {
 			p.Consequence = r.words.Approval.AlsoByNow
 		}
 	}

@@ -97,7 +97,7 @@ func (s *Server) showForm(c echo.Context, status int, r reader, f form, post *st
 		hold := f.checkbox("hold", r.words.Approval.Hold)
 		p.Hold = &hold
 	} else {
-		p.Stays, p.Seen = isHeld(*post), f.get("seen")
+		p.Stays, p.Seen = post.AwaitsApproval(), f.get("seen")
 		p.ID, p.Heading, p.Button, p.Page = id(post.ID), w.Change, w.Save, "posts"
 		p.Action, p.Back = postPath(post.ID)+"/change", postPath(post.ID)
 		p.Title = w.Change

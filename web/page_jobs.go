@@ -114,7 +114,7 @@ func (r reader) jobRow(p planned) jobRow {
 	if j.State == store.JobPaused || (j.State == store.JobWaiting && p.why.Code == store.ReasonRequested) {
 		row.Reason = "" // the state, or the time, says it all
 	}
-	if p.post != nil && isHeld(*p.post) {
+	if p.post != nil && p.post.AwaitsApproval() {
 		row.hold(r, *p.post)
 	}
 	if !j.LastRun.IsZero() {

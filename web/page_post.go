@@ -131,7 +131,7 @@ func (r reader) postActions(p store.Post, job store.Job) []action {
 	now := action{"publish-now", w.PublishNow, path + "/publish-now", "quiet-button"}
 	retry := action{"retry", w.Retry, path + "/retry", ""}
 	approve := action{"approve", r.words.Approval.Approve, path + "/approve", ""}
-	if p.Status != store.PostScheduled || isHeld(p) {
+	if p.Status != store.PostScheduled || p.AwaitsApproval() {
 		change.Class = "quiet-button"
 	}
 	switch shownStatus(p) {

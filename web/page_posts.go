@@ -85,7 +85,7 @@ func (s *Server) loadPosts(r reader) (page, error) {
 			ID: id(post.ID), Link: postPath(post.ID), Title: r.postTitle(post), Where: post.Target,
 			When: r.moment(post.ScheduledTime), Status: r.postChip(post),
 		}
-		if isHeld(post) {
+		if post.AwaitsApproval() {
 			row.Reason = r.heldLate(post)
 		} else if post.Status != store.PostCancelled { // the status says it all
 			row.Reason = shorten(r.why(post.Reason), 160)

@@ -159,7 +159,7 @@ func (r request) postLine(p store.Post) string {
 }
 
 func (r request) postMark(p store.Post) string {
-	if p.Held && !p.Status.Final() {
+	if p.AwaitsApproval() {
 		return "✋"
 	}
 	return r.bot.say.postMarks[p.Status]
@@ -174,7 +174,7 @@ func (r request) postTitle(p store.Post) string {
 func (r request) postText(p store.Post) string {
 	say := r.bot.say
 	status := say.postStates[p.Status]
-	if p.Held && !p.Status.Final() {
+	if p.AwaitsApproval() {
 		status = say.isHeld
 	}
 	lines := []string{fmt.Sprintf("%s %s", r.postMark(p), fmt.Sprintf(say.postHead, p.ID, p.Target)),
@@ -200,7 +200,7 @@ func (r request) postPage(p store.Post, first string) screen {
 	step := func(text, name string) []store.Button { return []store.Button{button(text, pagePosts, p.ID, name)} }
 	var rows [][]store.Button
 	switch {
-	case p.Held && !p.Status.Final():
+	case p.AwaitsApproval():
 		if !posts.TooLate(p, r.tx.Now()) { // approving would only skip it
 			rows = append(rows, step(say.approve, "approve"))
 		}

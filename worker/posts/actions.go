@@ -182,6 +182,28 @@ func (w *Worker) Approve(tx *store.Tx, id uint64) (store.Post, error) {
 	return post, err
 }
 
+// MayStart refuses to have the job of a post started, or let go on, that waits for approval: whoever does
+// that may not have read the post. Other jobs are none of its business.
+func MayStart(tx *store.Tx, name string) error {
+	job, err := tx.Jobs.ByName(name)
+	if errors.Is(err, store.ErrNotFound) || (err == nil && job.Kind != Kind) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	post, err := tx.Posts.Get(job.Subject)
+	switch {
+	case errors.Is(err, store.ErrNotFound), store.IsCorrupt(err):
+		return nil
+	case err != nil:
+		return err
+	case post.AwaitsApproval():
+		return &store.ConflictError{Problem: fmt.Sprintf("post %d waits for approval", post.ID), Cure: "approve it"}
+	}
+	return nil
+}
+
 // schedule makes a post wait for a time, as if it were new.
 func schedule(tx *store.Tx, post store.Post, identity store.Identity, at time.Time) (store.Post, error) {
 	post.Status, post.Reason, post.Failures = store.PostScheduled, store.Reason{}, 0
