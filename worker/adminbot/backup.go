@@ -42,7 +42,7 @@ func (b *Bot) Start() error {
 		for _, admin := range b.cfg.Admins {
 			job := store.Job{Name: fmt.Sprint(BackupKind, "_", admin)}
 			notice, err := tx.Settings.Value(noticeOf(job))
-			if err != nil {
+			if err != nil && !store.IsCorrupt(err) {
 				return err
 			}
 			sent[job.Name] = notice != ""
@@ -100,9 +100,6 @@ func noticeOf(job store.Job) string { return "adminbot." + job.Name }
 
 // Run takes the step that comes next.
 func (b backer) Run(_ context.Context, job store.Job) (scheduler.Outcome, error) {
-	if !b.obeys(int64(job.Subject)) { // who asked for it is no admin any more
-		return scheduler.Outcome{Write: func(tx *store.Tx) error { return tx.Settings.Set(noticeOf(job), "") }}, b.clear(job)
-	}
 	var notice store.Notice
 	err := b.db.View(func(tx *store.Tx) error {
 		id, err := tx.Settings.Value(noticeOf(job))
