@@ -45,11 +45,11 @@ const (
 // owner_chat and keep_watching, in any order and separated by commas, semicolons or tabs; without
 // such a line they are username, note and tag, and a line of which nobody can tell whether it is that or
 // several names is not understood: a note that could be a name stands in quotes. A text in quotes may go
-// on over several lines. Several names that begin with @ may share a line. Empty lines, and those that begin with #, mean nothing.
-// What a line does not say is as in r.
+// on over several lines. Several names that begin with @ may share a line. Empty lines, and those that
+// begin with #, mean nothing. What a line does not say is as in r.
 //
-// The list is UTF-8. A line that cannot be understood does not keep the others from being added; the error is about
-// the list as a whole.
+// The list is UTF-8. A line that cannot be understood does not keep the others from being added; the
+// error is about the list as a whole.
 func (w *Worker) AddList(tx *store.Tx, text string, r Request) (List, error) {
 	var list List
 	text = strings.TrimPrefix(text, "\ufeff")
