@@ -99,7 +99,7 @@ func TestAWrongSettingIsNamedWithItsCure(t *testing.T) {
 	m.env = append(m.env, "ADMIN_ID=5")
 	for _, c := range []struct{ env, says string }{
 		{"ADMIN_ID=@me", "ADMIN_ID"},
-		{"ADMIN_ID=@me", "which @userinfobot tells"},
+		{"ADMIN_ID=@me", "write a number such as 123456789"},
 		{"ADMIN_ID=1, -100123", `"-100123" is not the id of a person`},
 		{"ADMIN_NOTIFY_BOT_TOKEN=abc", "ADMIN_NOTIFY_BOT_TOKEN: token does not look like a bot's: paste the whole"},
 		{"TELEGRAM_BOT_TOKEN=abc", "TELEGRAM_BOT_TOKEN: token does not look like a bot's: paste the whole"},

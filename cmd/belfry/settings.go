@@ -77,7 +77,7 @@ func (p *people) UnmarshalText(text []byte) error {
 	for _, word := range strings.FieldsFunc(string(text), func(c rune) bool { return c == ',' || c == ';' || unicode.IsSpace(c) }) {
 		id, err := strconv.ParseInt(word, 10, 64)
 		if err != nil || id <= 0 {
-			return fmt.Errorf("%q is not the id of a person: it is a number such as 123456789, which @userinfobot tells whoever writes to it", word)
+			return fmt.Errorf("%q is not the id of a person: write a number such as 123456789; the apps of Telegram do not show it, and bots that show ids do", word)
 		}
 		*p = append(*p, id)
 	}
