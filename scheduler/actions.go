@@ -183,3 +183,16 @@ func Why(tx *store.Tx, job store.Job) (store.Reason, error) {
 	}
 	return job.Reason, nil
 }
+
+// MayChange refuses a change to what a job is about while the job is claimed: the run may have read
+// what was there before. A job that does not exist is no error.
+func MayChange(tx *store.Tx, name string) error {
+	job, err := tx.Jobs.ByName(name)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err == nil && job.State == store.JobRunning {
+		return &store.ConflictError{Problem: name + " is running right now", Cure: "try again in a moment"}
+	}
+	return err
+}

@@ -33,6 +33,7 @@ type claims struct {
 	limit   int              // how many may be
 	refused map[uint64]error // jobs that cannot be handled: they are set aside
 	lane    string           // the last one that was served
+	seen    time.Time        // what the file is told of the time; zero if nothing
 	certain bool             // no job is left that the store holds as running and nobody runs
 }
 
@@ -74,6 +75,9 @@ func (s *Scheduler) claimDue() []*run {
 	if c.certain {
 		s.doubt = false
 	}
+	if !c.seen.IsZero() {
+		s.seen = c.seen
+	}
 	if s.inVain++; c.handled > 0 {
 		s.inVain = 0
 	}
@@ -87,13 +91,14 @@ func (s *Scheduler) claim(tx *store.Tx, c *claims) error {
 	if err := s.takeBack(tx, c); err != nil {
 		return err
 	}
-	if paused, err := s.readPause(tx); err != nil || paused {
+	paused, err := s.readPause(tx)
+	if err != nil {
 		return err
 	}
 	now := tx.Now()
 	var lanes []string
 	for lane, due := range tx.Jobs.Lanes() {
-		if !due.After(now) && s.free(lane) > 0 {
+		if !due.After(now) && s.free(lane) > 0 && (!paused || s.cfg.EvenPaused(lane)) {
 			lanes = append(lanes, lane)
 		}
 	}
@@ -119,7 +124,7 @@ func (s *Scheduler) claim(tx *store.Tx, c *claims) error {
 		}
 		c.lane = lane
 	}
-	return s.noteSeen(tx, len(c.runs) > 0)
+	return s.noteSeen(tx, c)
 }
 
 // isIdle reports whether the loop has only woken up to look at the clock.
@@ -182,6 +187,10 @@ func (s *Scheduler) claimJob(tx *store.Tx, lane string, id uint64, c *claims) er
 	if bad := c.refused[id]; bad != nil {
 		return setAside(tx, &job, store.Reason{Code: store.ReasonError, Detail: firstLine(bad)})
 	}
+	if job.Occurrence.After(tx.Now()) && !job.Requested { // the clock was set back since it was begun
+		returnToOccurrence(tx.Now(), &job)
+		return tx.Jobs.Put(&job)
+	}
 	ready, err := s.prepare(tx, &job)
 	if err != nil || !ready {
 		return err
@@ -193,7 +202,7 @@ func (s *Scheduler) claimJob(tx *store.Tx, lane string, id uint64, c *claims) er
 	job.State, job.Started = store.JobRunning, tx.Now()
 	job.LeaseEnd = tx.Now().Add(kind.Timeout + writeOffAfter)
 	job.Attempt++
-	job.Reason = store.Reason{}
+	job.Reason, job.WallClock = store.Reason{}, false
 	if err := tx.Jobs.Put(&job); err != nil {
 		return err
 	}

@@ -12,8 +12,8 @@ import (
 
 const year = 365 * 24 * time.Hour
 
-// Whatever the clock is set by, intervals go on, retries keep their length, times of day are not
-// repeated after a small step back, and go on after a big one.
+// Whatever the clock is set by, intervals go on, retries keep their length unless their time lies ahead
+// again, times of day are not repeated after a small step back, and go on after a big one.
 func TestTheClockIsSetByAnyAmount(t *testing.T) {
 	for _, c := range []struct {
 		step  time.Duration
@@ -52,8 +52,11 @@ func TestTheClockIsSetByAnyAmount(t *testing.T) {
 				}
 				b.update(func(tx *store.Tx) error { return Delete(tx, "poll") })
 				b.pass(5 * time.Minute)
-				if _, of := b.begun(); of["retried"] != 2 {
+				job, _ := b.job("retried")
+				if _, of := b.begun(); c.step > 0 && of["retried"] != 2 {
 					t.Error("the retry is late")
+				} else if c.step < 0 && (of["retried"] != 1 || !job.Due.Equal(job.Occurrence)) {
+					t.Errorf("what was tried before its time is tried again at %v, not at its time %v", job.Due, job.Occurrence)
 				}
 				b.pass(26*time.Hour - 15*time.Minute)
 				_, of = b.begun()
@@ -70,8 +73,9 @@ func TestAMoveAfterAStepGoesOnAfterACrash(t *testing.T) {
 		hour := b.now().Add(2 * time.Hour)
 		b.update(func(tx *store.Tx) error {
 			for i := range 2*movePage + 10 { // each waits for its second attempt
-				job := store.Job{Name: fmt.Sprint("post_", i), Kind: "noted", Lane: "lane", Trigger: once(tx.Now()),
-					State: store.JobWaiting, Attempt: 1, Occurrence: tx.Now(), Due: hour}
+				ago := tx.Now().Add(-2 * time.Hour)
+				job := store.Job{Name: fmt.Sprint("post_", i), Kind: "noted", Lane: "lane", Trigger: once(ago),
+					State: store.JobWaiting, Attempt: 1, Occurrence: ago, Due: hour}
 				if err := tx.Jobs.Put(&job); err != nil {
 					return err
 				}
@@ -169,5 +173,120 @@ func TestAStartWithTheClockBeforeWhatTheFileHasSeen(t *testing.T) {
 				t.Errorf("%d runs", of["poll"]-before["poll"])
 			}
 		})
+	})
+}
+
+// A clock that was ahead lets posts begin before their time; when it is corrected, each waits for its
+// own time, and what was tried before does not count.
+func TestNothingRunsBeforeItsTimeAfterAWrongClockIsCorrected(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		reachable := false
+		b.kind("post", func(context.Context, store.Job) (Outcome, error) {
+			if !reachable {
+				return Outcome{}, errors.New("no network yet")
+			}
+			return Outcome{}, nil
+		})
+		kind := b.cfg.Kinds["post"]
+		kind.Retry = Retry{Attempts: 5, Backoff: 10 * time.Minute}
+		b.cfg.Kinds["post"] = kind
+		times := map[string]time.Time{}
+		for i := range 4 {
+			name, at := fmt.Sprint("post_", i), b.now().Add(time.Duration(20+30*i)*time.Minute)
+			b.put(store.Job{Name: name, Kind: "post", Lane: name, Trigger: once(at)})
+			times[name] = at
+		}
+		b.put(store.Job{Name: "poll", Kind: "post", Lane: "poll", Trigger: every(time.Hour)})
+		b.put(store.Job{Name: "asked for", Kind: "post", Lane: "asked", Trigger: b.in(5 * time.Hour)})
+		b.setClock(3 * time.Hour)
+		b.start()
+		b.update(func(tx *store.Tx) error { _, err := RunNow(tx, "asked for"); return err })
+		b.pass(5 * time.Minute)
+		early, _ := b.begun()
+		if len(early) < 5 {
+			t.Fatalf("only %d runs by the clock that is ahead", len(early))
+		}
+		b.setClock(-3 * time.Hour)
+		b.pass(tick)
+		reachable = true
+		b.pass(2 * time.Hour)
+		runs, _ := b.begun()
+		last := map[string]begun{}
+		polls := 0
+		for _, r := range runs[len(early):] {
+			last[r.job.Name] = r
+			if r.job.Name == "poll" {
+				polls++
+			}
+		}
+		for name, at := range times {
+			if r := last[name]; !r.at.Equal(at) || r.job.Attempt != 1 {
+				t.Errorf("%s ran at %v as attempt %d, want %v", name, r.at, r.job.Attempt, at)
+			}
+		}
+		if r, ran := last["asked for"]; !ran || r.at.After(b.now().Add(-90*time.Minute)) {
+			t.Errorf("what was asked for by hand ran at %v", r.at)
+		}
+		if polls < 1 || polls > 2 {
+			t.Errorf("the interval of an hour ran %d times in two hours", polls)
+		}
+	})
+}
+
+// A machine that sleeps is a wall clock that goes forward while no time passes.
+func TestAWaitForATimeOfDayEndsAtThatTimeHoweverLongTheMachineSlept(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.setClock(time.Date(2027, 5, 3, 1, 0, 0, 0, time.UTC).Sub(b.now()))
+		morning := time.Date(2027, 5, 3, 8, 0, 0, 0, time.UTC)
+		elapsed := b.now().Add(7 * time.Hour)
+		b.kind("quiet", func(_ context.Context, job store.Job) (Outcome, error) {
+			if b.now().Before(morning) {
+				return Outcome{Again: morning, WallClock: true, Reason: store.Reason{Code: store.ReasonQuiet}}, nil
+			}
+			return Outcome{}, nil
+		})
+		b.kind("pause", func(_ context.Context, job store.Job) (Outcome, error) {
+			if job.LastRun.IsZero() {
+				return Outcome{Again: elapsed}, nil
+			}
+			return Outcome{}, nil
+		})
+		b.start()
+		b.put(store.Job{Name: "message", Kind: "quiet", Lane: "a", Trigger: b.in(0)})
+		b.put(store.Job{Name: "paced", Kind: "pause", Lane: "b", Trigger: b.in(0)})
+		b.pass(time.Minute)
+		b.setClock(6 * time.Hour) // asleep until 07:01
+		b.pass(time.Hour)
+		runs, of := b.begun()
+		if of["message"] != 2 || !runs[len(runs)-1].at.Equal(morning) {
+			t.Errorf("the message was looked at %d times, last %v; want %v", of["message"], runs[len(runs)-1].at, morning)
+		}
+		b.pass(5*time.Hour + 58*time.Minute)
+		if _, of := b.begun(); of["paced"] != 1 {
+			t.Error("a pause was shortened by the sleep")
+		}
+		b.pass(2 * time.Minute)
+		if _, of := b.begun(); of["paced"] != 2 {
+			t.Error("a pause has not ended")
+		}
+	})
+}
+
+func TestAWaitForATimeOfDayIsLookedAtAgainWhenTheClockIsSetBack(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.kind("quiet", func(_ context.Context, job store.Job) (Outcome, error) {
+			if job.LastRun.IsZero() {
+				return Outcome{Again: b.now().Add(300 * 24 * time.Hour), WallClock: true}, nil
+			}
+			return Outcome{}, nil
+		})
+		b.start()
+		b.put(store.Job{Name: "message", Kind: "quiet", Trigger: b.in(-400 * 24 * time.Hour)})
+		b.pass(time.Second)
+		b.setClock(-300 * 24 * time.Hour)
+		b.pass(2 * tick)
+		if _, of := b.begun(); of["message"] != 2 {
+			t.Errorf("it was looked at %d times", of["message"])
+		}
 	})
 }

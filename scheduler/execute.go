@@ -41,12 +41,30 @@ func (s *Scheduler) execute(r *run) (next *run) {
 		err = fmt.Errorf("time limit of %s: %w", r.kind.Timeout, errors.Join(context.DeadlineExceeded, err))
 	}
 	if s.settle(r, false) {
+		if why := s.blameless(out, err); why != nil {
+			out, err = Outcome{}, why
+		}
 		return s.end(r, out, err)
 	}
 	s.mu.Lock()
 	delete(s.abandoned, r.job.Name)
 	s.mu.Unlock()
 	s.cfg.Log.Warn().Str("job", r.job.Name).Err(err).Msg("written-off run has returned; what it brought is dropped")
+	return nil
+}
+
+// blameless returns the error of a run that failed because the program ends or the store cannot be
+// used, which is no failure of the job; else nil.
+func (s *Scheduler) blameless(out Outcome, err error) error {
+	failed := errors.Join(err, out.Err)
+	switch {
+	case failed == nil:
+		return nil
+	case context.Cause(s.ctx) != nil:
+		return errEnding
+	case errors.Is(failed, store.ErrUnavailable):
+		return failed
+	}
 	return nil
 }
 
@@ -185,13 +203,11 @@ func (s *Scheduler) mayHandOver(lane string) bool {
 
 // claimNext claims the next job of a lane, if one is due.
 func (s *Scheduler) claimNext(tx *store.Tx, lane string) (*run, error) {
-	for _, blocked := range []func() (bool, error){
-		func() (bool, error) { return s.readPause(tx) },
-		func() (bool, error) { return isHeld(tx, lane) },
-	} {
-		if no, err := blocked(); err != nil || no {
-			return nil, err
-		}
+	if paused, err := s.readPause(tx); err != nil || (paused && !s.cfg.EvenPaused(lane)) {
+		return nil, err
+	}
+	if held, err := isHeld(tx, lane); err != nil || held {
+		return nil, err
 	}
 	c := claims{limit: 1}
 	if err := s.claimLane(tx, lane, 1, &c); err != nil || len(c.runs) == 0 {

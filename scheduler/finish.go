@@ -84,8 +84,10 @@ func (s *Scheduler) judge(past *store.Run, r *run, out Outcome, err error) {
 		if past.Reason.Zero() && past.Missed > 0 {
 			past.Reason = store.Reason{Code: store.ReasonMerged, N: past.Missed}
 		}
-	case context.Cause(s.ctx) != nil:
+	case errors.Is(err, errEnding):
 		past.Result, past.Reason = store.ResultInterrupted, store.Reason{Code: store.ReasonShuttingDown}
+	case errors.Is(err, store.ErrUnavailable):
+		past.Result, past.Reason = store.ResultInterrupted, store.Reason{Code: store.ReasonStore, Detail: firstLine(err)}
 	case errors.Is(err, errPanic):
 		past.Result, past.Reason = store.ResultFailed, store.Reason{Code: store.ReasonPanic, Detail: firstLine(err)}
 	case errors.Is(err, context.DeadlineExceeded):
@@ -113,12 +115,15 @@ func (s *Scheduler) next(tx *store.Tx, job *store.Job, r *run, past *store.Run, 
 	job.Occurrence = r.job.Occurrence // a trigger that was changed there and back changes nothing
 	switch {
 	case past.Result == store.ResultInterrupted:
-		job.Attempt-- // an orderly end is nobody's failure
+		job.Attempt-- // it is nobody's failure
 		job.Due, job.Reason = tx.Now(), past.Reason
+		if past.Reason.Code == store.ReasonStore {
+			job.Due = job.Due.Add(storeRetry)
+		}
 		return s.wait(tx, job)
 	case !out.Again.IsZero():
 		job.Attempt, job.Broken = 0, 0
-		job.Due, job.Reason = out.Again.UTC(), out.Reason
+		job.Due, job.Reason, job.WallClock = out.Again.UTC(), out.Reason, out.WallClock
 		return s.wait(tx, job)
 	case past.Result == store.ResultFailed && !out.Failed:
 		failed := job.Attempt - job.Broken // a run that ended with the program has not failed

@@ -170,15 +170,22 @@ func (s *Scheduler) isPlanned(id uint64) bool {
 }
 
 // moveWait reports whether a step of the clock moves the job's next run, and moves it. Retries and
-// other waits keep their length. After a step back intervals go on from now. Times of day that have
-// come are not repeated, unless the step was so big that the time between cannot have been.
+// other waits keep their length, but for those that end at a time of day; what was begun too early
+// returns to its occurrence, and intervals go on from now.
 func moveWait(now time.Time, job *store.Job, step time.Duration) bool {
 	if job.State != store.JobWaiting && job.State != store.JobPaused {
 		return false
 	}
-	if !job.Due.Equal(job.Occurrence) {
-		if !job.Due.After(now.Add(-max(0, step))) {
+	early := step < 0 && job.Occurrence.After(now) && !job.Requested
+	if !job.Due.Equal(job.Occurrence) && !early {
+		switch {
+		case !job.Due.After(now.Add(-max(0, step))):
 			return false // it was due before the step
+		case job.WallClock && step > 0:
+			return false
+		case job.WallClock:
+			job.Due = now
+			return true
 		}
 		job.Due = job.Due.Add(step)
 		if !job.Reason.Until.IsZero() {
@@ -189,14 +196,32 @@ func moveWait(now time.Time, job *store.Job, step time.Duration) bool {
 		}
 		return true
 	}
-	calendar := job.Trigger.Every == 0
-	if step > 0 || job.Trigger.Once() || !job.Occurrence.After(now) || (calendar && -step <= bigStep) {
-		return false
+	was := *job
+	switch {
+	case early && !job.Due.Equal(job.Occurrence):
+		returnToOccurrence(now, job)
+	case step < 0 && job.Occurrence.After(now):
+		replan(now, job, -step)
 	}
-	next, err := Next(job.Trigger, job.Name, now)
-	if err != nil || !next.Before(job.Occurrence) {
-		return false // a trigger that cannot be read is dealt with when it is due
+	return !job.Due.Equal(was.Due) || job.Attempt != was.Attempt
+}
+
+// returnToOccurrence makes a job wait for its occurrence, which lies ahead since the clock was set back,
+// as if nothing had been tried for it.
+func returnToOccurrence(now time.Time, job *store.Job) {
+	job.Attempt, job.Broken, job.Missed = 0, 0, 0
+	job.Due, job.Reason = job.Occurrence, store.Reason{}
+	replan(now, job, job.Occurrence.Sub(now)) // it was due by the clock as it was
+}
+
+// replan lets a repeating job go on from now after the clock was set back by the given time. Times of day
+// that have come are not repeated, unless the step was so big that the time between cannot have been. A
+// trigger that cannot be read is dealt with when the job is due.
+func replan(now time.Time, job *store.Job, back time.Duration) {
+	if job.Trigger.Once() || (job.Trigger.Every == 0 && back <= bigStep) {
+		return
 	}
-	job.Occurrence, job.Due = next, next
-	return true
+	if next, err := Next(job.Trigger, job.Name, now); err == nil && next.Before(job.Occurrence) {
+		job.Occurrence, job.Due = next, next
+	}
 }

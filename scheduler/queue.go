@@ -98,11 +98,11 @@ func (s *Scheduler) untilNext() time.Duration {
 	next := now.Add(tick)
 	err := s.db.View(func(tx *store.Tx) error {
 		paused, err := s.readPause(tx)
-		if err != nil || paused {
+		if err != nil {
 			return err
 		}
 		for lane, due := range tx.Jobs.Lanes() {
-			if !due.Before(next) || s.free(lane) == 0 {
+			if !due.Before(next) || s.free(lane) == 0 || (paused && !s.cfg.EvenPaused(lane)) {
 				continue
 			}
 			hold, err := tx.Holds.ByLane(lane)

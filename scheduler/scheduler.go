@@ -51,6 +51,13 @@ type Outcome struct {
 	Step bool
 	// Failed makes the history tell a failure, although the worker has dealt with it.
 	Failed bool
+	// Err is what went wrong where the worker has made an outcome of an error. It decides whether the
+	// run counts: while the program ends, or the store cannot be used, an outcome with an Err is dropped
+	// and the run is done again.
+	Err error
+	// WallClock says that Again is a time of day: it stays where it is when the clock is set forward or
+	// the machine has slept, and is looked at again when the clock is set back.
+	WallClock bool
 	// Hold keeps all jobs of the job's lane from being started until then; zero holds nothing.
 	Hold time.Time
 }
@@ -76,6 +83,9 @@ type Config struct {
 	LaneLimit func(lane string) int
 	// Drain is how long runs may go on after the end has been asked for; 0 means 10 s.
 	Drain time.Duration
+	// EvenPaused reports whether the jobs of a lane run also while the file is paused. Nil means that
+	// none do.
+	EvenPaused func(lane string) bool
 	// Plausible is a time that the wall clock has surely passed. While the clock shows an earlier
 	// one, as a machine without a battery does after power-on, nothing is started.
 	Plausible time.Time
@@ -139,6 +149,9 @@ type Scheduler struct {
 func New(db *store.DB, cfg Config) *Scheduler {
 	if cfg.LaneLimit == nil {
 		cfg.LaneLimit = func(string) int { return 1 }
+	}
+	if cfg.EvenPaused == nil {
+		cfg.EvenPaused = func(string) bool { return false }
 	}
 	if cfg.Drain == 0 {
 		cfg.Drain = defaultDrain

@@ -67,8 +67,8 @@ func (s *Scheduler) readPause(tx *store.Tx) (bool, error) {
 
 // noteSeen writes the time into the file, if that was not done for a while, or if it is a way to
 // find out whether the store is back.
-func (s *Scheduler) noteSeen(tx *store.Tx, claimed bool) error {
-	now := tx.Now()
+func (s *Scheduler) noteSeen(tx *store.Tx, c *claims) error {
+	now, claimed := tx.Now(), len(c.runs) > 0
 	s.mu.Lock()
 	since, failed := now.Sub(s.seen), s.problem != nil
 	s.mu.Unlock()
@@ -78,9 +78,7 @@ func (s *Scheduler) noteSeen(tx *store.Tx, claimed bool) error {
 	if err := tx.Settings.Set(settingSeen, now.Format(time.RFC3339Nano)); err != nil {
 		return fmt.Errorf("note the time: %w", err)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.seen = now
+	c.seen = now
 	return nil
 }
 

@@ -204,3 +204,86 @@ func TestAPausedFileStartsNothingUntilItIsCleared(t *testing.T) {
 		}
 	})
 }
+
+// A worker that has made an outcome of an error says so, and what the end of the program or a store
+// that fails has caused is no attempt of the job.
+func TestWhatIsNobodysFailureTakesNoAttempt(t *testing.T) {
+	giveUp := func(err error) Outcome {
+		return Outcome{Failed: true, Err: err, Write: func(tx *store.Tx) error { return tx.Settings.Set("post", "failed") }}
+	}
+	written := func(b *bench) (v string) {
+		b.update(func(tx *store.Tx) (err error) { v, err = tx.Settings.Value("post"); return err })
+		return v
+	}
+	t.Run("the program ends", func(t *testing.T) {
+		inBubble(t, func(b *bench) {
+			b.kind("post", func(ctx context.Context, job store.Job) (Outcome, error) {
+				if job.Attempt < 3 {
+					return Outcome{}, errors.New("no luck")
+				}
+				<-ctx.Done()
+				return giveUp(ctx.Err()), nil
+			})
+			b.start()
+			b.put(store.Job{Name: "post", Kind: "post", Trigger: b.in(0)})
+			b.pass(time.Minute + 2*time.Minute + time.Second)
+			b.stop()
+			job, _ := b.job("post")
+			if v := written(b); v != "" || job.State != store.JobWaiting || job.Attempt != 2 || job.Reason.Code != store.ReasonShuttingDown {
+				t.Errorf("written %q, job %+v", v, job)
+			}
+		})
+	})
+	t.Run("the store fails", func(t *testing.T) {
+		inBubble(t, func(b *bench) {
+			fails := 30
+			down := fmt.Errorf("begin: %w: input/output error", store.ErrUnavailable)
+			b.kind("post", func(context.Context, store.Job) (Outcome, error) {
+				if fails--; fails < 0 {
+					return Outcome{}, nil
+				} else if fails%2 == 0 {
+					return giveUp(down), nil
+				}
+				return Outcome{}, down
+			})
+			b.start()
+			b.put(store.Job{Name: "post", Kind: "post", Trigger: b.in(0)})
+			b.pass(31 * storeRetry)
+			h := b.history("post")
+			if v := written(b); v != "" || len(h) != 31 || h[30].Result != store.ResultDone || h[30].Attempt != 1 {
+				t.Errorf("written %q, %d records, last %+v", v, len(h), h[len(h)-1])
+			}
+		})
+	})
+}
+
+func TestWhatTheFileHasSeenOfTheTimeIsKnownOnlyWhenItIsCommitted(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		undone := errors.New("undone")
+		b.between = func(real func(func(*store.Tx) error) error, fn func(*store.Tx) error) error {
+			return real(func(tx *store.Tx) error { return errors.Join(fn(tx), undone) })
+		}
+		b.sched = New(b.db, b.cfg)
+		b.sched.update = func(fn func(*store.Tx) error) error { return b.between(b.db.Update, fn) }
+		b.sched.claimDue()
+		if !b.sched.seen.IsZero() {
+			t.Errorf("it takes %v for written", b.sched.seen)
+		}
+	})
+}
+
+func TestSomeLanesRunAlsoWhileTheFileIsPaused(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.cfg.EvenPaused = func(lane string) bool { return lane == "alerts" }
+		b.update(func(tx *store.Tx) error { return tx.Settings.Set("paused", "by hand") })
+		b.start()
+		b.put(store.Job{Name: "post", Trigger: b.in(0)})
+		for i := range 3 { // the second and third are handed over
+			b.put(store.Job{Name: fmt.Sprint("alert_", i), Lane: "alerts", Trigger: b.in(time.Second)})
+		}
+		b.pass(time.Minute)
+		if _, of := b.begun(); of["post"] != 0 || len(of) != 3 {
+			t.Errorf("runs %v", of)
+		}
+	})
+}

@@ -28,12 +28,13 @@ type Job struct {
 	Due time.Time `json:"due,omitzero"`
 	// Occurrence is the time in the schedule that the next run, or the one under way, stands for.
 	Occurrence time.Time `json:"occurrence,omitzero"`
-	Requested  bool      `json:"requested,omitempty"` // a person asked for the next run; the schedule goes on after it
-	Attempt    int       `json:"attempt,omitempty"`   // runs begun for this occurrence
-	Broken     int       `json:"broken,omitempty"`    // runs of this occurrence that ended with the program
-	LeaseEnd   time.Time `json:"lease_end,omitzero"`  // of a running job: when the run is lost
-	Started    time.Time `json:"started,omitzero"`    // of a running job
-	Missed     int       `json:"missed,omitempty"`    // occurrences that were merged into the next run
+	WallClock  bool      `json:"wall_clock,omitempty"` // Due is a time of day, not the end of an elapsed time
+	Requested  bool      `json:"requested,omitempty"`  // a person asked for the next run; the schedule goes on after it
+	Attempt    int       `json:"attempt,omitempty"`    // runs begun for this occurrence
+	Broken     int       `json:"broken,omitempty"`     // runs of this occurrence that ended with the program
+	LeaseEnd   time.Time `json:"lease_end,omitzero"`   // of a running job: when the run is lost
+	Started    time.Time `json:"started,omitzero"`     // of a running job
+	Missed     int       `json:"missed,omitempty"`     // occurrences that were merged into the next run
 
 	Reason     Reason    `json:"reason,omitzero"` // why it waits until Due, or does not wait
 	LastRun    time.Time `json:"last_run,omitzero"`

@@ -33,6 +33,7 @@ const (
 	ReasonTimeout       ReasonCode = "timeout"        // the run took longer than allowed
 	ReasonPanic         ReasonCode = "panic"          // the run met a mistake in the program
 	ReasonError         ReasonCode = "error"          // the run failed
+	ReasonStore         ReasonCode = "store"          // the file could not be read or written
 	ReasonUnknownKind   ReasonCode = "unknown_kind"   // this version has no worker for it
 	ReasonBadTrigger    ReasonCode = "bad_trigger"    // its schedule cannot be read
 	ReasonLogin         ReasonCode = "login"          // the identity must be logged in again
@@ -131,6 +132,7 @@ func reasonWords() map[ReasonCode]words {
 		ReasonTimeout:       {en: "Cut off: it took longer than its time limit", ru: "Прервано: превышено отведённое время"},
 		ReasonPanic:         {en: "A mistake in Belfry stopped the run; please report it", ru: "Запуск остановила ошибка в Belfry; сообщите о ней"},
 		ReasonError:         {en: "The run failed", ru: "Запуск не удался"},
+		ReasonStore:         {en: "The database file could not be read or written; the run is repeated", ru: "Файл базы не читается или не пишется; запуск повторится"},
 		ReasonUnknownKind:   {en: "Set aside: this version of Belfry does not know this kind of job; it runs again with a version that does", ru: "Отложено: эта версия Belfry не знает такого вида задач; запустится с версией, которая знает"},
 		ReasonBadTrigger:    {en: "Set aside: its schedule cannot be read; change the schedule", ru: "Отложено: расписание не читается; измените его"},
 		ReasonLogin:         {en: "The login has ended; log in again", ru: "Вход больше не действует; войдите снова"},
