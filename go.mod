@@ -3,6 +3,7 @@ module belfry
 go 1.26.0
 
 require (
+	code.dny.dev/ssrf v0.3.0
 	filippo.io/age v1.3.1
 	github.com/alecthomas/kong v1.17.0
 	github.com/alicebob/sqlittle v1.5.0

@@ -57,6 +57,7 @@ func accountTranslations() []translation {
 		{"the site said first that it exists, and then that it does not", "", "сайт сначала сказал, что он есть, а потом — что его нет"},
 
 		// Of what a site answered.
+		{"%s: the address leads to %s, which is not public: use a public address, or allow this one with BELFRY_ALLOW_PRIVATE=%s", "", "%s: адрес ведёт на %s — это не публичный адрес: укажите публичный или разрешите этот: BELFRY_ALLOW_PRIVATE=%s"},
 		{"the site leads away from the profile", "", "сайт уводит со страницы профиля"},
 		{"the site says that there is no such profile", "", "сайт говорит, что такого профиля нет"},
 		{"the site wants to be shown that a person asks: %s", "", "сайт хочет убедиться, что спрашивает человек: %s"},

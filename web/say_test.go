@@ -19,10 +19,11 @@ import (
 func TestWhatANetworkSaysIsSaidInRussian(t *testing.T) {
 	s := NewSpeech("ru", time.UTC)
 	for detail, want := range map[string]string{
-		"Telegram has ended the session: log in again (SESSION_REVOKED)":   "Вход больше не действует; войдите снова: Telegram завершил сессию: войдите снова (SESSION_REVOKED)",
-		"SESSION_REVOKED: Telegram has ended the session: log in again":    "Вход больше не действует; войдите снова: Telegram завершил сессию: войдите снова (SESSION_REVOKED)",
-		"Telegram has ended the session: log in again":                     "Вход больше не действует; войдите снова: Telegram завершил сессию: войдите снова",
-		"something that nobody has said in Russian (and no code) (at all)": "Вход больше не действует; войдите снова: something that nobody has said in Russian (and no code) (at all)",
+		"Telegram has ended the session: log in again (SESSION_REVOKED)":                                                                 "Вход больше не действует; войдите снова: Telegram завершил сессию: войдите снова (SESSION_REVOKED)",
+		"SESSION_REVOKED: Telegram has ended the session: log in again":                                                                  "Вход больше не действует; войдите снова: Telegram завершил сессию: войдите снова (SESSION_REVOKED)",
+		"Telegram has ended the session: log in again":                                                                                   "Вход больше не действует; войдите снова: Telegram завершил сессию: войдите снова",
+		"urlProbe: the address leads to ::1, which is not public: use a public address, or allow this one with BELFRY_ALLOW_PRIVATE=::1": "Вход больше не действует; войдите снова: urlProbe: адрес ведёт на ::1 — это не публичный адрес: укажите публичный или разрешите этот: BELFRY_ALLOW_PRIVATE=::1",
+		"something that nobody has said in Russian (and no code) (at all)":                                                               "Вход больше не действует; войдите снова: something that nobody has said in Russian (and no code) (at all)",
 	} {
 		if got := s.Reason(store.Reason{Code: store.ReasonLogin, Detail: detail}); got != want {
 			t.Errorf("%q\n is %q\nwant %q", detail, got, want)

@@ -93,6 +93,7 @@ func postTranslations() []translation {
 		{"the media folder has no such file: %s", "the media folder has no such file", "в папке медиа нет такого файла"},
 		{"%s is not a file", "", "%s — не файл"},
 		{"the server of %s answers %s", "", "сервер %s отвечает: %s"},
+		{"the address leads to %s, which is not public: use a public address, or allow this one with BELFRY_ALLOW_PRIVATE=%s", "", "адрес ведёт на %s — это не публичный адрес: укажите публичный или разрешите этот: BELFRY_ALLOW_PRIVATE=%s"},
 		{"the %s has %s MB and %s are allowed", "", "размер %[2]s МБ, а можно %[3]s"},
 		{"the file has more than the %s MB that are allowed", "", "файл больше разрешённых %s МБ"},
 

@@ -107,6 +107,7 @@ func TestAWrongSettingIsNamedWithItsCure(t *testing.T) {
 		{"BELFRY_ALERT_WEBHOOK=example.com/x", "BELFRY_ALERT_WEBHOOK is not an http or https address: write it as"},
 		{"BELFRY_HEARTBEAT_URL=foo", "BELFRY_HEARTBEAT_URL is not an http or https address: write it as"},
 		{"BELFRY_PROXY=127.0.0.1:1080", "BELFRY_PROXY is not an address of a proxy: write it as http://user:password@host:3128"},
+		{"BELFRY_ALLOW_PRIVATE=http://media.example", "is not an address, a prefix or a host name: write it as"},
 		{"BELFRY_INSTAGRAM_WEB_URL=www.instagram.com", "BELFRY_INSTAGRAM_WEB_URL is not an http or https address: write it as https://host"},
 		{"BELFRY_TELEGRAM_DC=foo", "write it as 2@127.0.0.1:24430"},
 		{"BELFRY_TELEGRAM_KEY=foo", "BELFRY_TELEGRAM_KEY is not PEM"},

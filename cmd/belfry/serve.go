@@ -141,7 +141,7 @@ func (s *settings) open(log zerolog.Logger) (svc *service, err error) {
 	}
 	svc.telegram, err = telegram.New(svc.db, telegram.Config{
 		AppID: s.TelegramAPIID, AppHash: s.TelegramAPIHash, Server: s.TelegramDC, Key: s.TelegramKey,
-		MediaDir: s.Media, Version: version(), Seen: svc.seen, Log: log.With().Str("part", "telegram").Logger(),
+		MediaDir: s.Media, Private: s.AllowPrivate, Version: version(), Seen: svc.seen, Log: log.With().Str("part", "telegram").Logger(),
 	})
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"belfry/platform/fetch"
 	"belfry/store"
 )
 
@@ -46,12 +47,13 @@ type settings struct {
 	TaskAttempts    int      `name:"max-task-attempts" env:"MAX_TASK_ATTEMPTS" default:"3" help:"How often a broadcast is taken up before a failure of its own ends it."`
 	TargetChats     []string `name:"target-chat-ids" env:"TARGET_CHAT_IDS" help:"Chats of broadcasts that name none: ids, @names or links."`
 
-	AdminBotToken string `name:"admin-notify-bot-token" env:"ADMIN_NOTIFY_BOT_TOKEN" help:"Token of the bot that tells the admins; TELEGRAM_BOT_TOKEN's if it is not set."`
-	Admins        people `name:"admin-id" env:"ADMIN_ID" help:"Telegram ids of those who are told, separated by commas; each has to write to the bot once."`
-	AlertWebhook  string `env:"BELFRY_ALERT_WEBHOOK" help:"Address that is told in JSON, by POST, what has gone wrong and what has come right."`
-	Heartbeat     string `name:"heartbeat-url" env:"BELFRY_HEARTBEAT_URL" help:"Address that is called each minute while nothing needs looking at, so that a dead server is noticed elsewhere."`
-	InstagramWeb  string `name:"instagram-web-url" env:"BELFRY_INSTAGRAM_WEB_URL" help:"Another address of Instagram's web site."`
-	Proxy         string `env:"BELFRY_PROXY" help:"Proxy for looking whether accounts exist, such as socks5://127.0.0.1:1080."`
+	AdminBotToken string        `name:"admin-notify-bot-token" env:"ADMIN_NOTIFY_BOT_TOKEN" help:"Token of the bot that tells the admins; TELEGRAM_BOT_TOKEN's if it is not set."`
+	Admins        people        `name:"admin-id" env:"ADMIN_ID" help:"Telegram ids of those who are told, separated by commas; each has to write to the bot once."`
+	AlertWebhook  string        `env:"BELFRY_ALERT_WEBHOOK" help:"Address that is told in JSON, by POST, what has gone wrong and what has come right."`
+	Heartbeat     string        `name:"heartbeat-url" env:"BELFRY_HEARTBEAT_URL" help:"Address that is called each minute while nothing needs looking at, so that a dead server is noticed elsewhere."`
+	InstagramWeb  string        `name:"instagram-web-url" env:"BELFRY_INSTAGRAM_WEB_URL" help:"Another address of Instagram's web site."`
+	Proxy         string        `env:"BELFRY_PROXY" help:"Proxy for looking whether accounts exist, such as socks5://127.0.0.1:1080."`
+	AllowPrivate  fetch.Allowed `env:"BELFRY_ALLOW_PRIVATE" help:"Addresses that are not public from which media may be fetched and accounts checked, such as 10.0.0.0/8 or media.example."`
 
 	CheckMinPause time.Duration `env:"BELFRY_CHECK_MIN_PAUSE" default:"3s" help:"Least pause between two questions whether an account exists."`
 	CheckMaxPause time.Duration `env:"BELFRY_CHECK_MAX_PAUSE" default:"5s" help:"Longest pause between two such questions."`

@@ -42,7 +42,7 @@ func (svc *service) configureBots(s *settings) (notify store.Identity, err error
 
 // watchAccounts sets up the worker that looks whether accounts exist.
 func (svc *service) watchAccounts(s *settings, zone *time.Location) error {
-	asked := profile.Settings{Proxy: s.Proxy}
+	asked := profile.Settings{Proxy: s.Proxy, Private: s.AllowPrivate}
 	if s.InstagramWeb != "" {
 		asked.Base = map[string]string{"instagram": s.InstagramWeb}
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"belfry/platform"
+	"belfry/platform/fetch"
 )
 
 // Settings are how sites are asked over HTTP. The zero value is good.
@@ -20,6 +21,8 @@ type Settings struct {
 	// Base replaces the scheme and the host of the address that is asked, by site: what
 	// BELFRY_INSTAGRAM_WEB_URL says belongs to instagram.
 	Base map[string]string
+	// Private is what the other addresses of rules may lead to beside the public internet.
+	Private fetch.Allowed
 	// Proxy is the address of an http, https or socks5 proxy; empty means as the environment says.
 	Proxy string
 	// Timeout is of one question, from the beginning to the end of the answer; 0 means 20 s.
@@ -39,7 +42,8 @@ const (
 type Client struct {
 	settings Settings
 	base     map[string]*url.URL
-	http     *http.Client
+	guarded  *http.Client // for the addresses of rules
+	open     *http.Client // for those of the settings
 }
 
 // NewClient returns a client. Its errors are of type [*platform.Error]: their Field is proxy or base, and
@@ -64,13 +68,13 @@ func NewClient(settings Settings) (*Client, error) {
 		}
 		c.base[strings.ToLower(site)] = u
 	}
-	c.http = &http.Client{
-		Transport: &http.Transport{
-			Proxy: proxy, ForceAttemptHTTP2: true, MaxIdleConns: 10, IdleConnTimeout: time.Minute,
-			TLSHandshakeTimeout: settings.Timeout, ResponseHeaderTimeout: settings.Timeout, MaxResponseHeaderBytes: 64 << 10,
-		},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	open := &http.Transport{
+		Proxy: proxy, ForceAttemptHTTP2: true, MaxIdleConns: 10, IdleConnTimeout: time.Minute,
+		TLSHandshakeTimeout: settings.Timeout, ResponseHeaderTimeout: settings.Timeout, MaxResponseHeaderBytes: 64 << 10,
 	}
+	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	c.open = &http.Client{Transport: open, CheckRedirect: stay}
+	c.guarded = &http.Client{Transport: settings.Private.Guard(open.Clone()), CheckRedirect: stay}
 	return c, nil
 }
 
@@ -79,7 +83,10 @@ func wrongSetting(field, words string) error {
 }
 
 // Close closes the connections that wait to be used again.
-func (c *Client) Close() { c.http.CloseIdleConnections() }
+func (c *Client) Close() {
+	c.open.CloseIdleConnections()
+	c.guarded.CloseIdleConnections()
+}
 
 // Probe asks a site whether a profile exists.
 func (c *Client) Probe(ctx context.Context, rule Rule, username string) (Result, error) {
@@ -97,10 +104,21 @@ func (c *Client) Probe(ctx context.Context, rule Rule, username string) (Result,
 	if err != nil {
 		return Result{}, err
 	}
-	a, err := c.ask(request, username)
+	client := c.guarded
+	if c.base[rule.Site] != nil {
+		client = c.open
+	}
+	a, err := ask(client, request, username)
+	private, refused := errors.AsType[*platform.Error](err)
 	switch {
 	case err == nil:
 		return rule.judge(a), nil
+	case refused:
+		field := "url"
+		if rule.ProbeURL != "" {
+			field = "urlProbe"
+		}
+		return Result{}, &platform.Error{Kind: platform.Refused, Scope: platform.ScopeIdentity, Err: fmt.Errorf("%s: %w", field, private)}
 	case ctx.Err() != nil: // nobody waits for it any more
 		return Result{}, fmt.Errorf("ask %s about %s: %w", rule.Site, username, ctx.Err())
 	case call.Err() != nil || timedOut(err):
@@ -142,9 +160,9 @@ func (c *Client) request(ctx context.Context, rule Rule, username string) (*http
 	return request, nil
 }
 
-func (c *Client) ask(request *http.Request, username string) (answer, error) {
+func ask(client *http.Client, request *http.Request, username string) (answer, error) {
 	a := answer{asked: request.URL, username: username}
-	response, err := c.http.Do(request)
+	response, err := client.Do(request)
 	if err != nil {
 		return a, err
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"belfry/platform"
+	"belfry/platform/fetch"
 	"belfry/platform/profile"
 	"belfry/platform/profile/profiletest"
 )
@@ -25,6 +26,15 @@ func newClient(t *testing.T, settings profile.Settings) *profile.Client {
 	return client
 }
 
+// loopback is what the owner has to allow for sites on this machine.
+func loopback(t *testing.T) (allowed fetch.Allowed) {
+	t.Helper()
+	if err := allowed.UnmarshalText([]byte("127.0.0.1")); err != nil {
+		t.Fatal(err)
+	}
+	return allowed
+}
+
 // newSite starts a site and a client that takes it for Instagram.
 func newSite(t *testing.T) (*profiletest.Server, *profile.Client) {
 	t.Helper()
@@ -35,7 +45,7 @@ func newSite(t *testing.T) (*profiletest.Server, *profile.Client) {
 			t.Error("the client was rude: " + rude)
 		}
 	})
-	return site, newClient(t, profile.Settings{Base: map[string]string{"instagram": site.URL}, Timeout: time.Second})
+	return site, newClient(t, profile.Settings{Base: map[string]string{"instagram": site.URL}, Private: loopback(t), Timeout: time.Second})
 }
 
 func ask(t *testing.T, client *profile.Client, rule profile.Rule, name string) profile.Result {
@@ -115,6 +125,30 @@ func TestTheTypesOfSherlockAreUnderstood(t *testing.T) {
 	}
 }
 
+func TestARuleReachesNoAddressThatIsNotPublic(t *testing.T) {
+	site, _ := newSite(t)
+	client := newClient(t, profile.Settings{Base: map[string]string{"instagram": site.URL}})
+	rules, err := profile.ParseRules(fmt.Appendf(nil, `{
+		"direct": {"url": "%[1]s/page/{}", "errorType": "status_code", "username_claimed": "nasa"},
+		"probed": {"url": "https://public.example/{}", "urlProbe": "%[1]s/page/{}", "errorType": "status_code", "username_claimed": "nasa"}
+	}`, site.URL))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, field := range map[string]string{"direct": "url", "probed": "urlProbe"} {
+		_, err := client.Probe(t.Context(), rules[name], "someone")
+		if e := platform.AsError(err); e.Kind != platform.Refused || !strings.HasPrefix(e.Error(), field+": the address leads to 127.0.0.1, which is not public:") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if n := site.Questions(); n > 0 {
+		t.Errorf("%d questions arrived", n)
+	}
+	if got := ask(t, client, profile.Builtin()["instagram"], "someone"); site.Questions() != 1 {
+		t.Errorf("the address that the owner has set was not asked: %+v", got)
+	}
+}
+
 func TestAPageThatAsksForAPersonIsNoProfile(t *testing.T) {
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, "<html><head><title>Just a moment...</title></head></html>")
@@ -124,7 +158,7 @@ func TestAPageThatAsksForAPersonIsNoProfile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := ask(t, newClient(t, profile.Settings{}), rules["s"], "someone"); got.Outcome != profile.Refused {
+	if got := ask(t, newClient(t, profile.Settings{Private: loopback(t)}), rules["s"], "someone"); got.Outcome != profile.Refused {
 		t.Errorf("got %+v", got)
 	}
 }

@@ -117,7 +117,7 @@ func (n *Network) draft(p platform.Post) (draft, platform.Measure, error) {
 		return draft{}, measure, refusedContent("text", fmt.Errorf(
 			"the text has %d pieces of formatting and %d are allowed: use less", len(text.entities), entityLimit))
 	}
-	if err := checkMedia(p.Media); err != nil {
+	if err := n.checkMedia(p.Media); err != nil {
 		return draft{}, measure, err
 	}
 	if err := checkButtons(p); err != nil {

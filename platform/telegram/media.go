@@ -12,7 +12,6 @@ import (
 	_ "image/png"
 	"io"
 	"mime"
-	"net"
 	"net/http"
 	"net/url"
 	"path"
@@ -22,6 +21,7 @@ import (
 	"github.com/gotd/td/tg"
 
 	"belfry/platform"
+	"belfry/platform/fetch"
 )
 
 // Telegram's limits. Lengths are in UTF-16 units, sizes in bytes.
@@ -39,7 +39,7 @@ const (
 )
 
 // checkMedia refuses media that can be seen to be wrong without opening them.
-func checkMedia(media []platform.Media) error {
+func (n *Network) checkMedia(media []platform.Media) error {
 	if len(media) > albumLimit {
 		return refusedContent("media", fmt.Errorf("an album has up to %d items, not %d", albumLimit, len(media)))
 	}
@@ -62,6 +62,9 @@ func checkMedia(media []platform.Media) error {
 		u, err := url.Parse(m.URL)
 		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
 			return refusedContent(field("url"), fmt.Errorf("%q is not an http or https address", m.URL))
+		}
+		if err := n.cfg.Private.CheckHost(u.Hostname()); err != nil {
+			return refusedContent(field("url"), err)
 		}
 	}
 	return nil
@@ -205,16 +208,14 @@ func (n *Network) fetch(ctx context.Context, m platform.Media) (*content, error)
 
 // webClient bounds the phases of a fetch in which nothing arrives; the whole is bounded by the
 // caller's context.
-func webClient() *http.Client {
-	dialer := net.Dialer{Timeout: 15 * time.Second}
-	return &http.Client{Transport: &http.Transport{
+func webClient(private fetch.Allowed) *http.Client {
+	return &http.Client{Transport: private.Guard(&http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           dialer.DialContext,
 		TLSHandshakeTimeout:   15 * time.Second,
 		ResponseHeaderTimeout: 30 * time.Second,
 		IdleConnTimeout:       time.Minute,
 		ForceAttemptHTTP2:     true,
-	}}
+	})}
 }
 
 func sizeLimit(kind platform.MediaKind) int64 {

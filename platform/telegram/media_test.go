@@ -7,11 +7,13 @@ import (
 	"image"
 	"image/png"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"belfry/platform"
@@ -208,6 +210,38 @@ func TestContentThatCannotBeFetchedIsToldFromAServerThatIsDown(t *testing.T) {
 	web.Close()
 	r.refused(post("/a.png"), platform.Transient, platform.ScopeIdentity)
 	r.calls("messages.sendMedia", 0)
+}
+
+func TestMediaAreNotFetchedFromAddressesThatAreNotPublic(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	listener, err := net.Listen("tcp", "127.0.0.2:0") // the room allows 127.0.0.1
+	if err != nil {
+		t.Skip("there is one loopback address: " + err.Error())
+	}
+	var reached atomic.Int32
+	secret := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		reached.Add(1)
+		w.Write(picture(10, 10))
+	}))
+	secret.Listener.Close()
+	secret.Listener = listener
+	secret.Start()
+	defer secret.Close()
+	open := httptest.NewServer(http.RedirectHandler(secret.URL, http.StatusFound))
+	defer open.Close()
+	post := func(url string) platform.Post {
+		return platform.Post{Key: 1, Media: []platform.Media{{Kind: platform.Photo, URL: url}}}
+	}
+	if _, err := r.network.Check(post(secret.URL)); platform.AsError(err).Field != "media[0].url" {
+		t.Errorf("a post that names a private address: %v", err)
+	}
+	if e := r.refused(post(open.URL), platform.Refused, platform.ScopeContent); e.Field != "media[0].url" || !strings.Contains(e.Error(), "BELFRY_ALLOW_PRIVATE") {
+		t.Errorf("field %q: %v", e.Field, e)
+	}
+	if reached.Load() > 0 {
+		t.Errorf("%d requests arrived", reached.Load())
+	}
 }
 
 func TestCheckRefusesWhatTelegramWould(t *testing.T) {

@@ -33,6 +33,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"belfry/platform"
+	"belfry/platform/fetch"
 	"belfry/store"
 )
 
@@ -54,6 +55,9 @@ type Config struct {
 	// MediaDir is the folder below which the media files of posts are; empty means that posts
 	// have none.
 	MediaDir string
+
+	// Private is where media may be fetched from beside the public internet.
+	Private fetch.Allowed
 
 	// Patience is how long a call waits for a connection that is not there. Default 5 s.
 	Patience time.Duration
@@ -143,7 +147,7 @@ func New(db *store.DB, cfg Config) (*Network, error) {
 	}
 	cfg.Patience = cmp.Or(cfg.Patience, 5*time.Second)
 	n := &Network{
-		db: db, cfg: cfg, dc: where, web: webClient(), seenPause: 10 * time.Second, hearPause: shortestPause, loginTime: 10 * time.Minute,
+		db: db, cfg: cfg, dc: where, web: webClient(cfg.Private), seenPause: 10 * time.Second, hearPause: shortestPause, loginTime: 10 * time.Minute,
 		up: make(chan struct{}), connections: map[uint64]*connection{}, listeners: map[uint64]Listener{},
 		logins: map[uint64]*login{}, listings: map[uint64]*listing{}, invites: map[invite]platform.ChatRef{},
 	}
