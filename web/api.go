@@ -88,7 +88,8 @@ func operationID(method, path string) string {
 	return strings.ToLower(method) + strings.NewReplacer("/", "-", "{", "", "}", "").Replace(path)
 }
 
-// document returns the OpenAPI document of the operations registered so far.
+// document returns the OpenAPI document of the operations registered so far. It changes their schemas, so it
+// is called once, before the first request.
 func (a *api) document() ([]byte, error) {
 	schemas := a.OpenAPI().Components.Schemas
 	if _, used := schemas.Map()["ErrorModel"]; used { // huma's own shape, which no answer has

@@ -153,8 +153,8 @@ func (s *Server) machineRoutes(e *echo.Echo, a *api, local bool) {
 	if local {
 		s.localAPI(a)
 	}
+	doc, err := a.document()
 	e.GET("/api/openapi.json", func(c echo.Context) error {
-		doc, err := a.document()
 		if err != nil {
 			return err
 		}
