@@ -195,6 +195,7 @@ func (db *DB) fail(cause error) {
 	db.handle.Lock()
 	defer db.handle.Unlock()
 	db.broken, db.trusted = cause, false
+	db.failure.Store(&failure{cause, db.commits.Load()})
 	if db.bolt != nil {
 		db.guard.detach()
 		// The descriptor is gone either way; the cause that matters is the commit's.

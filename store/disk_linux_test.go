@@ -86,6 +86,9 @@ func TestAFullDiskRefusesWritesAndServesAgainWhenThereIsSpace(t *testing.T) {
 	if !errors.Is(err, ErrUnavailable) || !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("on a full disk: %v", err)
 	}
+	if !IsFull(err) || !IsFull(db.Failing()) {
+		t.Errorf("that the disk is full is not said: %v, failing: %v", err, db.Failing())
+	}
 	if got := names(t, db); strings.Join(got, " ") != strings.Join(confirmed, " ") {
 		t.Errorf("%d rows can be read, %d were confirmed", len(got), len(confirmed))
 	}
@@ -101,6 +104,9 @@ func TestAFullDiskRefusesWritesAndServesAgainWhenThereIsSpace(t *testing.T) {
 		case <-limit:
 			t.Fatal("no service after there was space:", err)
 		}
+	}
+	if err := db.Failing(); err != nil {
+		t.Errorf("it still fails after a commit was made: %v", err)
 	}
 	mustVerify(t, db)
 	if err := db.Close(); err != nil {

@@ -37,6 +37,7 @@ const (
 type guard struct {
 	limit int64 // bytes that the file may grow by for somebody's copy
 	note  func(string)
+	now   func() time.Time
 
 	bolt   *bbolt.DB // nil while the file is closed
 	file   *os.File  // bbolt's own descriptor
@@ -52,6 +53,8 @@ type guard struct {
 	size    int64     // of the file, when it was last looked at
 	mu      sync.Mutex
 	because error // why copies can be bad; nil if they are good
+	givenUp error // why the last copy was given up, and when; nil: none was
+	at      time.Time
 }
 
 func newGuard(opts Options) *guard {
@@ -59,7 +62,7 @@ func newGuard(opts Options) *guard {
 	if limit == 0 {
 		limit = copyGrowth
 	}
-	return &guard{limit: limit, note: opts.note}
+	return &guard{limit: limit, note: opts.note, now: opts.Now}
 }
 
 // attach begins to guard a file that was just opened and not written yet. Whoever has had it open
@@ -130,6 +133,9 @@ func (g *guard) before() {
 		g.note(err.Error() + ": if that is a copy, it is bad; belfry backup makes good ones")
 		g.gaveUp = true
 		g.say(err)
+		g.mu.Lock()
+		g.givenUp, g.at = err, g.now().UTC()
+		g.mu.Unlock()
 	}
 	if !g.opened || g.gaveUp {
 		g.unpin(1)
@@ -225,4 +231,12 @@ func (db *DB) Copyable() (ok bool, why string) {
 		return false, db.guard.because.Error()
 	}
 	return true, ""
+}
+
+// CopyGivenUp returns when and why a copy of the live file was last given up, since the file was opened:
+// whoever made it then has a bad one. The time is zero if none was.
+func (db *DB) CopyGivenUp() (at time.Time, why error) {
+	db.guard.mu.Lock()
+	defer db.guard.mu.Unlock()
+	return db.guard.at, db.guard.givenUp
 }

@@ -302,6 +302,9 @@ func TestACopierThatStaysForEverIsGivenUpAndSaid(t *testing.T) {
 	var notes []string
 	db := guarded(t, Options{CopyGrowth: 1 << 20, Note: func(text string) { notes = append(notes, text) }})
 	load(t, db, 0)()
+	if at, why := db.CopyGivenUp(); !at.IsZero() || why != nil {
+		t.Errorf("given up at %s: %v", at, why)
+	}
 	before, err := db.Size()
 	if err != nil {
 		t.Fatal(err)
@@ -326,6 +329,10 @@ func TestACopierThatStaysForEverIsGivenUpAndSaid(t *testing.T) {
 	for ok := false; !ok; ok, _ = db.Copyable() {
 		<-again.C
 		commits(t, db, 1)
+	}
+	// That copy is bad all the same.
+	if at, why := db.CopyGivenUp(); at.IsZero() || why == nil {
+		t.Error("nobody can ask whether a copy was given up")
 	}
 }
 

@@ -62,6 +62,7 @@ type schema struct {
 type anyTable interface {
 	tableName() string
 	verify(tx *Tx, report func(Problem))
+	read(tx *Tx, id uint64) error
 	rebuild(tx *Tx) error
 	setAside(tx *Tx) ([]Problem, error)
 }

@@ -87,6 +87,8 @@ type DB struct {
 	mu      sync.Mutex
 	waiting []*call // updates for the next commit
 
+	damage   damage
+	failure  atomic.Pointer[failure] // the last commit that failed
 	watchers watchers
 	commits  atomic.Uint64
 	reached  func(stage) // nil but in tests

@@ -47,6 +47,7 @@ func (t Table[T]) Get(id uint64) (row T, err error) {
 
 func (t Table[T]) decode(id uint64, data []byte) (row T, err error) {
 	if err := decodeRow(id, data, &row); err != nil {
+		t.tx.damage.add(t.def.name, id, err)
 		return row, &CorruptError{Table: t.def.name, ID: id, Err: err}
 	}
 	*t.def.id(&row) = id

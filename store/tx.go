@@ -12,6 +12,7 @@ type Tx struct {
 	tables // Tx.Posts, Tx.Jobs and so on
 
 	bolt    *bbolt.Tx
+	damage  *damage
 	now     time.Time
 	buckets []*bbolt.Bucket // by bucket number, opened at first use
 
@@ -39,7 +40,7 @@ func (tx *Tx) keep(table int, id uint64, keys []key) {
 }
 
 func (db *DB) newTx(btx *bbolt.Tx) *Tx {
-	tx := &Tx{bolt: btx, now: db.opts.Now(), buckets: make([]*bbolt.Bucket, db.schema.buckets)}
+	tx := &Tx{bolt: btx, damage: &db.damage, now: db.opts.Now(), buckets: make([]*bbolt.Bucket, db.schema.buckets)}
 	db.schema.bind(tx)
 	return tx
 }

@@ -28,7 +28,12 @@ func (p Problem) String() string {
 // Verify reads the whole file and returns what is wrong with it: pages that bbolt finds fault with,
 // rows that are damaged, and indexes that do not say exactly what the rows say. It works on the
 // file as one commit left it. With a [Verifier], it is a copy that is verified, while others go on.
-func (db *DB) Verify() ([]Problem, error) {
+func (db *DB) Verify() (problems []Problem, err error) {
+	defer func() {
+		if err == nil {
+			db.verified(problems)
+		}
+	}()
 	if len(db.opts.Verifier) == 0 || db.opts.ReadOnly {
 		return db.verify(false)
 	}
@@ -36,7 +41,7 @@ func (db *DB) Verify() ([]Problem, error) {
 	if err := db.snapshot(temporary); err != nil {
 		return nil, fmt.Errorf("verify %s: %w", db.path, err)
 	}
-	problems, err := db.opts.Verifier.Verify(context.Background(), temporary)
+	problems, err = db.opts.Verifier.Verify(context.Background(), temporary)
 	return problems, errors.Join(err, os.Remove(temporary))
 }
 

@@ -1,0 +1,84 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"go.etcd.io/bbolt"
+)
+
+// spoil changes a byte of a row below the store; done twice, the row is good again.
+func spoil(t *testing.T, db *DB, table string, id uint64) {
+	t.Helper()
+	err := db.bolt.Update(func(tx *bbolt.Tx) error {
+		rows := tx.Bucket([]byte(table))
+		row := bytes.Clone(rows.Get(rowKey(id)))
+		row[len(row)-3] ^= 1
+		return rows.Put(rowKey(id), row)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestDamageThatIsMetIsToldUntilItIsGone(t *testing.T) {
+	db := newDB(t, Options{Verifier: verifier()})
+	mustUpdate(t, db, func(tx *Tx) error {
+		return errors.Join(tx.Settings.Put(setting("a")), tx.Settings.Put(setting("b")))
+	})
+	for _, id := range []uint64{1, 2} {
+		spoil(t, db, "settings", id)
+	}
+	if found := db.Damaged(); len(found) > 0 {
+		t.Errorf("nobody has met it yet: %v", found)
+	}
+	for range 2 {
+		for _, id := range []uint64{2, 1} {
+			if err := db.View(func(tx *Tx) error { _, err := tx.Settings.Get(id); return err }); !IsCorrupt(err) {
+				t.Fatal(err)
+			}
+		}
+	}
+	found := db.Damaged()
+	if len(found) != 2 || found[0].ID != 1 || found[1].ID != 2 || !strings.Contains(found[0].Problem, "checksum") {
+		t.Errorf("found %v", found)
+	}
+	spoil(t, db, "settings", 1)
+	if found := db.Damaged(); len(found) != 1 || found[0].ID != 2 {
+		t.Errorf("after one is good again: %v", found)
+	}
+	if _, err := db.Repair(); err != nil {
+		t.Fatal(err)
+	}
+	if found := db.Damaged(); len(found) > 0 {
+		t.Errorf("after the other is set aside: %v", found)
+	}
+}
+
+func TestWhatAVerificationFindsIsToldUntilTheNext(t *testing.T) {
+	db := newDB(t, Options{Verifier: verifier()})
+	mustUpdate(t, db, func(tx *Tx) error { return tx.Settings.Put(setting("a")) })
+	spoil(t, db, "settings", 1)
+	err := db.bolt.Update(func(tx *bbolt.Tx) error {
+		return tx.Bucket([]byte("settings.name")).Put([]byte("nobody's 12345678"), nil)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	problems, err := db.Verify()
+	if err != nil || len(problems) < 2 {
+		t.Fatal(problems, err)
+	}
+	if found := db.Damaged(); len(found) != len(problems) || found[0].ID != 1 {
+		t.Errorf("the verification found %v, told is %v", problems, found)
+	}
+	if _, err := db.Repair(); err != nil {
+		t.Fatal(err)
+	}
+	mustVerify(t, db)
+	if found := db.Damaged(); len(found) > 0 {
+		t.Errorf("after the repair and a verification: %v", found)
+	}
+}
