@@ -225,6 +225,9 @@ func (s *Server) answerError(c echo.Context, p *Problem) error {
 		data.Detail = r.words.Errors.Own
 	case http.StatusServiceUnavailable:
 		data.Detail = r.words.Errors.Unavailable
+		if p.full {
+			data.Detail = r.words.Errors.Full
+		}
 	case http.StatusForbidden:
 		data.Detail = r.words.Errors.Forbidden
 	}

@@ -24,6 +24,7 @@ type Problem struct {
 	Errors []FieldProblem `json:"errors,omitempty" doc:"What is wrong, field by field"`
 
 	retryAfter time.Duration
+	full       bool // it is about a full disk
 }
 
 // FieldProblem says what is wrong with one field and what to do.
@@ -92,6 +93,11 @@ func problemOf(err error) *Problem {
 		return newProblem(http.StatusNotFound, err.Error()+": see the list for what there is")
 	case errors.Is(err, store.ErrExists):
 		return newProblem(http.StatusConflict, err.Error()+": choose another name")
+	case store.IsFull(err):
+		p := newProblem(http.StatusServiceUnavailable, "the disk of the database is full and nothing can be written: make room, "+
+			"then repeat the request, with the same Idempotency-Key where there is one")
+		p.retryAfter, p.full = retrySoon, true
+		return p
 	case errors.Is(err, store.ErrUnavailable):
 		p := newProblem(http.StatusServiceUnavailable, "the database cannot be used at the moment, and the change may have "+
 			"been made or not: repeat the request, with the same Idempotency-Key where there is one")

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
+	"syscall"
 	"testing"
 
 	"belfry/store"
@@ -28,6 +30,10 @@ func TestEachErrorHasItsStatus(t *testing.T) {
 		if p.Status != c.status || p.Detail == "" || p.GetHeaders().Get("Retry-After") != c.retry {
 			t.Errorf("%v: %+v", c.err, p)
 		}
+	}
+	full := fmt.Errorf("commit: %w: %w", store.ErrUnavailable, syscall.ENOSPC)
+	if p := problemOf(wrap(full)); p.Status != http.StatusServiceUnavailable || !strings.Contains(p.Detail, "full") {
+		t.Errorf("that the disk is full is not said: %+v", p)
 	}
 	if p := problemOf(errors.New("secret detail")); p.Detail != problemOf(errors.New("another")).Detail {
 		t.Errorf("an error that nobody sorted is shown: %s", p.Detail)

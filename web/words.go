@@ -182,7 +182,7 @@ type signInWords struct {
 }
 
 type errorWords struct {
-	Title, NotFound, NotFoundHow, Own, Unavailable, Forbidden, Back string
+	Title, NotFound, NotFoundHow, Own, Unavailable, Full, Forbidden, Back string
 }
 
 type timeWords struct {

@@ -193,6 +193,7 @@ func englishWords() *words {
 		Errors: errorWords{
 			Title: "That did not work", NotFound: "There is nothing here", NotFoundHow: "It may have been removed, or the address is not complete.",
 			Own: "Something went wrong in Belfry. Its log says more: journalctl -u belfry", Unavailable: "The database cannot be used at the moment. Look whether your change is there, and try again in a few seconds.",
+			Full:      "The disk of the database is full and nothing can be saved. Free some space on the server, then try again.",
 			Forbidden: "The page was too old. Open it again and repeat what you did.", Back: "To the first page",
 		},
 		Time: timeWords{
