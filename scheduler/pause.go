@@ -1,11 +1,17 @@
 package scheduler
 
-import "belfry/store"
+import (
+	"errors"
+
+	"belfry/store"
+)
 
 // PauseAll keeps everything from being started until [ResumeAll]; runs under way are not disturbed.
 // why is for people to read and must not be empty.
 func PauseAll(tx *store.Tx, why string) error { return tx.Settings.Set(settingPaused, why) }
 
-// ResumeAll ends [PauseAll], and the pause with which a restored file starts. Jobs that were paused
-// one by one stay so.
-func ResumeAll(tx *store.Tx) error { return tx.Settings.Set(settingPaused, "") }
+// ResumeAll ends [PauseAll], and the pause with which a restored file starts: then its logins connect.
+// Jobs that were paused one by one stay so.
+func ResumeAll(tx *store.Tx) error {
+	return errors.Join(tx.Settings.Set(settingPaused, ""), tx.Settings.Set(store.Restored, ""))
+}

@@ -17,10 +17,14 @@ import (
 // anything. It holds the reason, in words.
 const Paused = "paused"
 
+// Restored is the name of the setting that, while it is not empty, keeps everything from connecting to
+// the networks. Only a restored file has it, until everything is resumed: the system that the backup was
+// made of may still run, and one login must not be used by two.
+const Restored = "restored"
+
 // Restore makes the file at to, which must not exist, from the backup, the sealed backup or the plain
-// copy at from. The copy is verified before it appears under its name, and starts paused: the system that it was made
-// of may still run, and one login must not be used by two. It belongs to whom the directory
-// belongs. Rows and indexes that are damaged do not stop it; they are returned.
+// copy at from. The copy is verified before it appears under its name. It starts paused and
+// connects nothing, see [Restored]. It belongs to whom the directory belongs. Rows and indexes that are damaged do not stop it; they are returned.
 func Restore(ctx context.Context, from, to string, opts Options) ([]Problem, error) {
 	problems, err := restore(ctx, from, to, opts)
 	if err != nil {
@@ -81,7 +85,8 @@ func pause(path, from string, opts Options) error {
 	}
 	db.trusted = true
 	err = db.Update(func(tx *Tx) error {
-		return tx.Settings.Set(Paused, "restored from "+from+" at "+tx.Now().Format(time.RFC3339))
+		why := "restored from " + from + " at " + tx.Now().Format(time.RFC3339)
+		return errors.Join(tx.Settings.Set(Paused, why), tx.Settings.Set(Restored, why))
 	})
 	return errors.Join(err, db.Close())
 }

@@ -66,7 +66,7 @@ func TestARestoredFileStartsPausedAndBelongsToTheService(t *testing.T) {
 	if restored.Recovered() {
 		t.Error("it is verified once more at its first start")
 	}
-	if got := names(t, restored); len(got) != 2 || got[0] != "kept" || got[1] != Paused {
+	if got := names(t, restored); len(got) != 3 || got[0] != "kept" || got[1] != Paused || got[2] != Restored {
 		t.Errorf("settings %v", got)
 	}
 	_, err = Restore(t.Context(), backup, to, Options{Verifier: verifier()})

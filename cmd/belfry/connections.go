@@ -17,6 +17,35 @@ import (
 	"belfry/worker/tasks"
 )
 
+// connectTelegram keeps the Telegram logins connected until ctx ends. Those of a restored file wait until
+// everything is resumed.
+func (svc *service) connectTelegram(ctx context.Context) error {
+	changed, unwatch := svc.db.Watch("settings")
+	defer unwatch()
+	for said := false; ; said = true {
+		restored := ""
+		err := svc.db.View(func(tx *store.Tx) (err error) {
+			restored, err = tx.Settings.Value(store.Restored)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if restored == "" {
+			unwatch()
+			return svc.telegram.Run(ctx)
+		}
+		if !said {
+			svc.log.Warn().Str("why", restored).Msg("nothing connects to Telegram until everything is resumed: belfry jobs resume --all")
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-changed:
+		}
+	}
+}
+
 // followIdentities connects identities that are added, or that are to log in with something else,
 // while the service runs, and ends the connections of those that are removed. When a user account
 // has logged in, its chats are listed.

@@ -11,6 +11,48 @@ import (
 	"belfry/store"
 )
 
+// The system that a backup was made of may still run, and Telegram ends a session that two use.
+func TestARestoredCopyConnectsNothingUntilItIsResumed(t *testing.T) {
+	m := newMachine(t)
+	token, _ := m.bot("waiting_bot", "waiting")
+	m.env = append(m.env, "TELEGRAM_BOT_TOKEN="+token, "TELEGRAM_CHAT=@waiting")
+	p, url := m.start()
+	m.waitForLogin(url)
+	backup := filepath.Join(m.dir, "copy")
+	if _, err := m.output("backup", backup); err != nil {
+		t.Fatal(err)
+	}
+	p.stop()
+	if err := os.Remove(m.file()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.output("restore", backup); err != nil {
+		t.Fatal(err)
+	}
+	connects := m.tg.Calls("help.getConfig")
+	p, _ = m.start()
+	if _, err := m.output("jobs", "pause", "--all"); err != nil { // by hand, which does not make it another one
+		t.Fatal(err)
+	}
+	p.stop()
+	if !strings.Contains(p.log.String(), "nothing connects") {
+		t.Errorf("the log does not say that nothing connects:\n%s", p.log)
+	}
+	if now := m.tg.Calls("help.getConfig"); now != connects {
+		t.Error("a restored copy connected before it was resumed")
+	}
+	p, _ = m.start()
+	if _, err := m.output("jobs", "resume", "--all"); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if err := m.tg.AwaitCalls(ctx, "help.getConfig", connects+1); err != nil {
+		t.Errorf("it does not connect after it was resumed: %v", err)
+	}
+	p.stop()
+}
+
 // A server is lost, and another one is made of a plain copy of its file, taken while it ran.
 func TestACopyOfTheFileIsTheSystem(t *testing.T) {
 	m := newMachine(t)

@@ -87,7 +87,7 @@ func (s *settings) serve(ctx context.Context, log zerolog.Logger, ready func(*se
 	if s.DisableWorkers {
 		log.Warn().Msg("DISABLE_WORKERS is set: nothing is run")
 	} else {
-		begin(&connected, networks, "telegram", svc.telegram.Run)
+		begin(&connected, networks, "telegram", svc.connectTelegram)
 		begin(&connected, networks, "logins", svc.followIdentities)
 		begin(&serving, ctx, "schedule", svc.scheduler.Run)
 		select { // before that nobody is told that the service is there: its health would be bad
