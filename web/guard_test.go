@@ -81,6 +81,27 @@ func TestOtherSitesCannotAct(t *testing.T) {
 	})
 }
 
+func TestProgramsWithoutATokenAreAskedForOne(t *testing.T) {
+	h := start(t)
+	for _, method := range []string{"GET", "HEAD", "POST", "PATCH", "DELETE"} {
+		a := h.do(h.request(method, "/api/v1/scheduled-posts/1", ""))
+		if a.status != http.StatusUnauthorized || a.header.Get("WWW-Authenticate") == "" {
+			t.Errorf("%s: %d", method, a.status)
+		}
+	}
+}
+
+func TestHeadIsAnsweredAsGetWithoutABody(t *testing.T) {
+	h := start(t)
+	for _, path := range []string{"/health", "/health/workers", "/sign-in", "/api/openapi.json", "/", "/nothing", "/api/v1/jobs"} {
+		get, head := h.do(h.request("GET", path, "")), h.do(h.request("HEAD", path, ""))
+		if head.status != get.status || head.body != "" || head.header.Get("Content-Type") != get.header.Get("Content-Type") ||
+			head.header.Get("Location") != get.header.Get("Location") {
+			t.Errorf("%s: GET %d %v, HEAD %d %v %q", path, get.status, get.header, head.status, head.header, head.body)
+		}
+	}
+}
+
 func TestEachAnswerCarriesThePolicy(t *testing.T) {
 	h := start(t)
 	h.signIn()

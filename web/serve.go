@@ -48,7 +48,7 @@ func (s *Server) ServeSocket(ctx context.Context, l net.Listener) error {
 // long answering a request may take; 0 means without limit.
 func (s *Server) serve(ctx context.Context, l net.Listener, handler http.Handler, longest time.Duration, ending chan struct{}) error {
 	server := &http.Server{
-		Handler:           handler,
+		Handler:           headAsGet(handler),
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      longest,
@@ -80,6 +80,17 @@ func (s *Server) serve(ctx context.Context, l net.Listener, handler http.Handler
 		return fmt.Errorf("serve %s: %w", l.Addr(), err)
 	}
 	return <-stopped
+}
+
+// headAsGet answers HEAD as GET; the server itself leaves the body out.
+func headAsGet(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodHead {
+			get := *r // the server looks at its own request when it drops the body
+			get.Method, r = http.MethodGet, &get
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // unusedConns are the connections on which nothing was asked yet. Browsers open some in advance, and
