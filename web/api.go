@@ -33,6 +33,7 @@ type api struct {
 
 // newAPI returns an API without operations. Each passes through check first.
 func newAPI(e *echo.Echo, version string, log zerolog.Logger, check ...echo.MiddlewareFunc) *api {
+	format := huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: strictJSON}
 	config := huma.Config{
 		OpenAPI: &huma.OpenAPI{
 			OpenAPI: "3.1.0",
@@ -49,7 +50,7 @@ func newAPI(e *echo.Echo, version string, log zerolog.Logger, check ...echo.Midd
 			Security: []map[string][]string{{"bearer": {}}},
 			Servers:  []*huma.Server{{URL: apiBase}},
 		},
-		Formats:                      map[string]huma.Format{"application/json": huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat},
+		Formats:                      map[string]huma.Format{"application/json": format, "json": format},
 		DefaultFormat:                "application/json",
 		RejectUnknownQueryParameters: true,
 		Transformers:                 []huma.Transformer{transformProblem},

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -22,6 +23,12 @@ type caller string
 const (
 	callerSocket   caller = "socket"   // the owner, on the unix socket
 	callerSettings caller = "settings" // the token of the settings
+)
+
+// What a holder of a token may ask for at once: further requests wait for a while.
+const (
+	maxUnderWay = 16
+	maxTurnWait = 20 * time.Second
 )
 
 type callerKey struct{}
@@ -44,7 +51,23 @@ func (s *Server) bearer(next echo.HandlerFunc) echo.HandlerFunc {
 			return writeProblem(c, problemOf(err))
 		}
 		withCaller(c, who)
-		return next(c)
+		// An answer is held in memory until its reader has taken it. Who has many under way waits for them
+		// first, and holds nothing meanwhile.
+		free, _ := s.underWay.LoadOrStore(who, make(chan struct{}, maxUnderWay))
+		place, patience := free.(chan struct{}), time.NewTimer(maxTurnWait)
+		defer patience.Stop()
+		select {
+		case place <- struct{}{}:
+			defer func() { <-place }()
+			return next(c)
+		case <-patience.C:
+			p := fieldProblem(http.StatusTooManyRequests, FieldProblem{"Authorization",
+				fmt.Sprintf("carries a token with %d requests under way", maxUnderWay), "read their answers first"})
+			p.retryAfter = retrySoon
+			return writeProblem(c, p)
+		case <-c.Request().Context().Done():
+			return c.Request().Context().Err()
+		}
 	}
 }
 

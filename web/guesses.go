@@ -1,9 +1,16 @@
 package web
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"net/http"
 	"net/netip"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/labstack/echo/v4"
 )
 
 // How guessing is slowed down. The first tries are free; then each failure doubles the wait.
@@ -11,19 +18,21 @@ const (
 	freeTries    = 3
 	maxWait      = 15 * time.Minute
 	freeTriesAll = 20
-	maxWaitAll   = 30 * time.Second // bounds what a guesser can do to the owner, who is elsewhere
+	slowedBy     = 2 * time.Second // an answer, once there were as many failures in all
 	forgetAfter  = time.Hour
-	maxAddresses = 4096
+	maxGuessers  = 4096
 )
 
-// guesses counts wrong passwords by address and in all. It makes a guesser wait by refusing, so
-// that waiting costs the server nothing. It is kept in memory: a restart forgives.
+// guesses counts wrong passwords by address and in all. It refuses a try only for failures from the same
+// address: failures elsewhere make the answer slow, and never shut the owner out. A browser that has signed
+// in before is counted by itself, so that nothing that others do concerns it. The counts are kept in
+// memory: a restart forgives.
 type guesses struct {
 	now func() time.Time
 
-	mu        sync.Mutex
-	byAddress map[netip.Prefix]*tally
-	all       tally
+	mu  sync.Mutex
+	by  map[string]*tally // by address, or by what a known browser has
+	all tally
 }
 
 // tally is the failures of one address, or of all.
@@ -34,66 +43,108 @@ type tally struct {
 }
 
 func newGuesses(now func() time.Time) *guesses {
-	return &guesses{now: now, byAddress: make(map[netip.Prefix]*tally)}
+	return &guesses{now: now, by: make(map[string]*tally)}
 }
 
-// try asks for leave to try a password from an address. If wait is 0, the try counts as failed
-// until [guesses.forgive] is called, so that tries made side by side are counted too. Otherwise
-// the password must not be looked at before wait has passed.
-func (g *guesses) try(address string) (wait time.Duration) {
+// try asks for leave to try a password. If wait is 0, the try counts as failed until [guesses.forgive] is
+// called, so that tries made side by side are counted too; it is to be answered after slow. Otherwise the
+// password must not be looked at before wait has passed.
+func (g *guesses) try(who guesser) (wait, slow time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := g.now()
-	own := g.of(address, now)
+	own := g.of(who.key, now)
+	if wait := own.next.Sub(now); wait > 0 {
+		return wait, 0
+	}
+	own.fail(now)
+	if who.known {
+		return 0, 0
+	}
 	if now.Sub(g.all.last) > forgetAfter {
 		g.all = tally{}
 	}
-	if wait := max(own.next.Sub(now), g.all.next.Sub(now)); wait > 0 {
-		return wait
+	if g.all.failures >= freeTriesAll {
+		slow = slowedBy
 	}
-	own.fail(now, freeTries, maxWait)
-	g.all.fail(now, freeTriesAll, maxWaitAll)
-	return 0
+	g.all.failures, g.all.last = g.all.failures+1, now
+	return 0, slow
 }
 
 // forgive takes a try back: the password was right.
-func (g *guesses) forgive(address string) {
+func (g *guesses) forgive(who guesser) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	delete(g.byAddress, network(address))
-	if g.all.failures = max(0, g.all.failures-1); g.all.failures <= freeTriesAll {
-		g.all.next = time.Time{}
+	delete(g.by, who.key)
+	if !who.known {
+		g.all.failures = max(0, g.all.failures-1)
 	}
 }
 
-func (t *tally) fail(now time.Time, free int, longest time.Duration) {
+func (t *tally) fail(now time.Time) {
 	t.failures++
 	t.last = now
-	if over := t.failures - free; over >= 0 {
-		t.next = now.Add(min(time.Second<<min(over, 20), longest))
+	if over := t.failures - freeTries; over >= 0 {
+		t.next = now.Add(min(time.Second<<min(over, 20), maxWait))
 	}
 }
 
-// of returns the tally of an address. Where there are too many addresses, the one that was quiet
-// for longest makes room.
-func (g *guesses) of(address string, now time.Time) *tally {
-	key := network(address)
-	if t, ok := g.byAddress[key]; ok && now.Sub(t.last) <= forgetAfter {
+// of returns a tally. Where there are too many, the one that was quiet for longest makes room.
+func (g *guesses) of(key string, now time.Time) *tally {
+	if t, ok := g.by[key]; ok && now.Sub(t.last) <= forgetAfter {
 		return t
 	}
-	if len(g.byAddress) >= maxAddresses {
-		var quiet netip.Prefix
+	if len(g.by) >= maxGuessers {
+		var quiet string
 		var since time.Time
-		for k, t := range g.byAddress {
+		for k, t := range g.by {
 			if since.IsZero() || t.last.Before(since) {
 				quiet, since = k, t.last
 			}
 		}
-		delete(g.byAddress, quiet)
+		delete(g.by, quiet)
 	}
 	t := &tally{last: now}
-	g.byAddress[key] = t
+	g.by[key] = t
 	return t
+}
+
+// guesser is who tries a password: a browser that is known, or an address.
+type guesser struct {
+	key   string
+	known bool
+}
+
+// knownAge is how long a browser stays known after it has signed in.
+const knownAge = 400 * 24 * time.Hour // browsers keep nothing for longer
+
+// knownCookie names the cookie of a browser that has signed in before; see [cookieName].
+func knownCookie(r *http.Request) string { return cookieName(r) + "-known" }
+
+// guesserOf reads who tries a password. hash is what is kept of the password.
+func guesserOf(c echo.Context, hash string) guesser {
+	if cookie, err := c.Cookie(knownCookie(c.Request())); err == nil {
+		browser, proof, _ := strings.Cut(cookie.Value, ".")
+		if hmac.Equal([]byte(proof), []byte(browserProof(hash, browser))) {
+			return guesser{"browser " + browser, true}
+		}
+	}
+	return guesser{network(c.RealIP()).String(), false}
+}
+
+// rememberBrowser lets the browser try a password later whatever others try. Another password ends this.
+func (s *Server) rememberBrowser(c echo.Context, hash string) {
+	browser := newSecret()
+	cookie := s.cookie(c, browser+"."+browserProof(hash, browser), int(knownAge/time.Second))
+	cookie.Name = knownCookie(c.Request())
+	c.SetCookie(cookie)
+}
+
+// browserProof shows that a browser was told by who has the password's hash, which is never shown to anybody.
+func browserProof(hash, browser string) string {
+	proof := hmac.New(sha256.New, []byte(hash))
+	proof.Write([]byte(browser))
+	return base64.RawURLEncoding.EncodeToString(proof.Sum(nil))
 }
 
 // network is what counts as one address: an IPv4 address, or the /64 that an IPv6 host has to

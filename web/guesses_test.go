@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -45,7 +46,7 @@ func TestGuessesMadeSideBySideAreCounted(t *testing.T) {
 	allowed := 0
 	for range 100 {
 		group.Go(func() {
-			if g.try("192.0.2.1") == 0 {
+			if wait, _ := g.try(guesser{key: "192.0.2.1"}); wait == 0 {
 				mu.Lock()
 				defer mu.Unlock()
 				allowed++
@@ -58,26 +59,66 @@ func TestGuessesMadeSideBySideAreCounted(t *testing.T) {
 	}
 }
 
-func TestManyAddressesAreSlowedDownTogetherButNotForLong(t *testing.T) {
+func TestGuessersElsewhereSlowTheOwnerAndNeverShutOut(t *testing.T) {
 	now := time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)
 	g := newGuesses(func() time.Time { return now })
-	allowed := 0
 	for i := range 10_000 {
-		if g.try(net.IPv4(10, 0, byte(i>>8), byte(i)).String()) == 0 {
-			allowed++
-		}
+		g.try(guesser{key: network(net.IPv4(10, 0, byte(i>>8), byte(i)).String()).String()})
 	}
-	if allowed != freeTriesAll {
-		t.Errorf("%d tries were allowed", allowed)
+	if wait, slow := g.try(guesser{key: "192.0.2.1"}); wait != 0 || slow != slowedBy {
+		t.Errorf("from an address that has not guessed: refused for %s, answered after %s", wait, slow)
 	}
-	if wait := g.try("192.0.2.1"); wait <= 0 || wait > maxWaitAll {
-		t.Errorf("the owner waits %s", wait)
+	if wait, slow := g.try(guesser{"browser", true}); wait != 0 || slow != 0 {
+		t.Errorf("from a browser that has signed in before: refused for %s, answered after %s", wait, slow)
 	}
-	if len(g.byAddress) > maxAddresses {
-		t.Errorf("%d addresses are kept", len(g.byAddress))
+	if len(g.by) > maxGuessers {
+		t.Errorf("%d guessers are kept", len(g.by))
 	}
 	if a, b := network("2001:db8::1"), network("2001:db8::ffff"); a != b {
 		t.Errorf("one IPv6 network counts as %s and %s", a, b)
+	}
+}
+
+// Behind a proxy all have one address, and whoever guesses has the owner's, too.
+func TestABrowserThatHasSignedInBeforeIsNotShutOutByOthers(t *testing.T) {
+	h := start(t)
+	h.signIn()
+	h.submit("/sign-out")
+	guesser := h.another()
+	guess := func(h *harness, password string) int {
+		return h.post("/sign-in", url.Values{"password": {password}}).status
+	}
+	for range freeTries + 1 {
+		guess(guesser, "wrong")
+	}
+	if status := guess(guesser, testPassword); status != http.StatusTooManyRequests {
+		t.Fatalf("who guesses: %d", status)
+	}
+	if status := guess(h, testPassword); status != http.StatusSeeOther {
+		t.Errorf("the owner's browser: %d", status)
+	}
+	if a := h.submit("/password", "old", testPassword, "password", "another password"); a.status != http.StatusSeeOther {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	h.submit("/sign-out")
+	if status := guess(h, "another password"); status != http.StatusSeeOther {
+		t.Errorf("after a change of the password: %d", status)
+	}
+	h.submit("/sign-out")
+	for range freeTries {
+		guess(h, "wrong")
+	}
+	if status := guess(h, "another password"); status != http.StatusTooManyRequests {
+		t.Errorf("a known browser that guesses: %d", status)
+	}
+	for _, cookie := range h.client.Jar.Cookies(h.request("GET", "/sign-in", "").URL) {
+		if strings.HasSuffix(cookie.Name, "-known") {
+			cookie.Value = "x" + cookie.Value
+			h.client.Jar.SetCookies(h.request("GET", "/", "").URL, []*http.Cookie{cookie})
+		}
+	}
+	if status := guess(h, "another password"); status != http.StatusTooManyRequests {
+		t.Errorf("a cookie that was made up: %d", status)
 	}
 }
 

@@ -36,31 +36,55 @@ func (s *Server) askPassword(c echo.Context, status int, back, wrong string) err
 	})
 }
 
-// checkSignIn signs a browser in that sends the right password. A wrong one makes the next try
-// wait; while it waits, the password is not even looked at.
+// checkSignIn signs a browser in that sends the right password.
 func (s *Server) checkSignIn(c echo.Context) error {
 	words, back := s.readerOf(c).words.SignIn, c.FormValue("back")
-	if wait := s.guesses.try(c.RealIP()); wait > 0 {
-		c.Response().Header().Set("Retry-After", strconv.Itoa(int((wait+time.Second-1)/time.Second)))
+	right, wait, err := s.tryPassword(c, c.FormValue("password"))
+	switch {
+	case err != nil:
+		return err
+	case wait > 0:
 		return s.askPassword(c, http.StatusTooManyRequests, back, words.Wait(wait))
-	}
-	var hash string
-	err := s.db.View(func(tx *store.Tx) (err error) {
-		hash, err = tx.Settings.Value(passwordSetting)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	if !s.doorkeeper.matches(hash, c.FormValue("password")) {
+	case !right:
 		s.cfg.Log.Warn().Str("address", c.RealIP()).Msg("wrong password on the page")
 		return s.askPassword(c, http.StatusUnauthorized, back, words.Wrong)
 	}
-	s.guesses.forgive(c.RealIP())
 	if _, err := s.signIn(c); err != nil {
 		return err
 	}
 	return c.Redirect(http.StatusSeeOther, localPath(back))
+}
+
+// tryPassword reports whether a password is the page's. A wrong one makes the next try wait; while it
+// waits, the password is not even looked at.
+func (s *Server) tryPassword(c echo.Context, password string) (right bool, wait time.Duration, err error) {
+	var hash string
+	err = s.db.View(func(tx *store.Tx) (err error) {
+		hash, err = tx.Settings.Value(passwordSetting)
+		return err
+	})
+	if err != nil {
+		return false, 0, err
+	}
+	who := guesserOf(c, hash)
+	wait, slow := s.guesses.try(who)
+	if wait > 0 {
+		c.Response().Header().Set("Retry-After", strconv.Itoa(int((wait+time.Second-1)/time.Second)))
+		return false, wait, nil
+	}
+	pause := time.NewTimer(slow)
+	defer pause.Stop()
+	select {
+	case <-pause.C:
+	case <-c.Request().Context().Done():
+		return false, 0, c.Request().Context().Err()
+	}
+	if !s.doorkeeper.matches(hash, password) {
+		return false, 0, nil
+	}
+	s.guesses.forgive(who)
+	s.rememberBrowser(c, hash)
+	return true, 0, nil
 }
 
 // linkPage lets the reader of a one-time link use it. Opening the link alone does not: programs
@@ -153,31 +177,26 @@ func (s *Server) savePassword(c echo.Context) error {
 		return err
 	}
 	if askOld {
-		if wait := s.guesses.try(c.RealIP()); wait > 0 {
-			c.Response().Header().Set("Retry-After", strconv.Itoa(int((wait+time.Second-1)/time.Second)))
+		right, wait, err := s.tryPassword(c, c.FormValue("old"))
+		switch {
+		case err != nil:
+			return err
+		case wait > 0:
 			f.wrong["old"] = r.words.SignIn.Wait(wait)
 			return s.choosePassword(c, http.StatusTooManyRequests, f)
-		}
-		var hash string
-		err := s.db.View(func(tx *store.Tx) (err error) {
-			hash, err = tx.Settings.Value(passwordSetting)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		if !s.doorkeeper.matches(hash, c.FormValue("old")) {
+		case !right:
 			f.wrong["old"] = r.words.SignIn.Wrong
 			return s.choosePassword(c, http.StatusUnprocessableEntity, f)
 		}
-		s.guesses.forgive(c.RealIP())
 	}
 	if err := checkPassword("password", password); err != nil {
 		f.refuse(r, err, "password")
 		return s.choosePassword(c, http.StatusUnprocessableEntity, f)
 	}
-	if err := s.setPassword(password, r.signIn.ID); err != nil {
+	hash, err := s.setPassword(password, r.signIn.ID)
+	if err != nil {
 		return err
 	}
+	s.rememberBrowser(c, hash)
 	return c.Redirect(http.StatusSeeOther, "/?done=password")
 }

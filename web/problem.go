@@ -149,6 +149,9 @@ func plainField(detail *huma.ErrorDetail) FieldProblem {
 		return FieldProblem{field, "must be a number", "use an id that a list has shown"}
 	}
 	message := detail.Message
+	if parts := strings.Split(message, "\x00"); len(parts) == 3 { // see strictJSON
+		return FieldProblem{parts[0], parts[1], parts[2]}
+	}
 	switch name, ok := between(message, "expected required property ", " to be present"); {
 	case ok:
 		if field != "body" {

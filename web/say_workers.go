@@ -22,7 +22,12 @@ func postTranslations() []translation {
 		{"%s is not available in this version", "", "%s в этой версии нет"},
 		{"is none of the known values", "", "такого значения нет"},
 
+		{"is not valid UTF-8, or has a NUL character", "", "не текст в UTF-8"},
+		{"send text in UTF-8", "", "отправьте текст в UTF-8"},
+
 		// Of a post.
+		{"is missing, or not more than 0", "", "не указано или не больше 0"},
+		{"say how late is still in time, such as 15m", "", "укажите, какое опоздание ещё допустимо, например 15m"},
 		{"send content_id, or text, or media", "write something, or add a picture or file", "напишите что-нибудь или добавьте картинку или файл"},
 		{"is missing, and the login has no chat that it posts to by itself", "is missing, and the login has no channel of its own", "не указано, а у входа своего канала нет"},
 		{"name a chat such as @channel", "", "укажите, например, @канал"},

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/labstack/echo/v4"
 
@@ -101,6 +102,12 @@ func (s *Server) signedIn(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		if c.Request().Method == http.MethodPost {
 			given := c.FormValue(csrfField)
+			for name, values := range c.Request().PostForm {
+				if text := strings.Join(values, ""); !utf8.ValidString(text) || strings.Contains(text, "\x00") {
+					return fieldProblem(http.StatusUnprocessableEntity, FieldProblem{strings.ToValidUTF8(name, "?"),
+						"is not valid UTF-8, or has a NUL character", "send text in UTF-8"})
+				}
+			}
 			if subtle.ConstantTimeCompare([]byte(given), []byte(found.CSRF)) != 1 {
 				return fieldProblem(http.StatusForbidden, FieldProblem{csrfField, "does not belong to this sign-in",
 					"open the page again and repeat what you did"})
@@ -151,10 +158,10 @@ func (s *Server) signOut(c echo.Context) error {
 	return c.Redirect(http.StatusSeeOther, "/sign-in")
 }
 
-// setPassword sets the page's password and ends all sign-ins but one.
-func (s *Server) setPassword(password string, keep uint64) error {
-	hash := s.doorkeeper.hash(password)
-	err := s.db.Update(func(tx *store.Tx) error {
+// setPassword sets the page's password, ends all sign-ins but one, and returns what is kept of it.
+func (s *Server) setPassword(password string, keep uint64) (hash string, err error) {
+	hash = s.doorkeeper.hash(password)
+	err = s.db.Update(func(tx *store.Tx) error {
 		for other, err := range tx.SignIns.All() {
 			if err != nil {
 				return err
@@ -168,7 +175,7 @@ func (s *Server) setPassword(password string, keep uint64) error {
 		return tx.Settings.Set(passwordSetting, hash)
 	})
 	if err != nil {
-		return fmt.Errorf("set the page's password: %w", err)
+		return "", fmt.Errorf("set the page's password: %w", err)
 	}
-	return nil
+	return hash, nil
 }

@@ -10,6 +10,7 @@ package web
 
 import (
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -82,6 +83,7 @@ type Server struct {
 	guesses    *guesses
 	links      *links
 	streams    chan struct{} // a place for each live page
+	underWay   sync.Map      // by caller: a chan struct{} with a place for each request to the API
 }
 
 // maxStreams bounds the live pages that are open at once.

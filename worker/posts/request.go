@@ -164,7 +164,7 @@ func ParseTime(field, text string) (time.Time, error) {
 			Cure: "write when, with a zone, such as 2026-11-14T12:01:00Z or 2026-11-14T15:01:00+03:00"}
 	}
 	at, err := time.Parse(time.RFC3339, text)
-	if err == nil {
+	if _, offset := at.Zone(); err == nil && max(offset, -offset) < 24*60*60 { // time.Parse takes +24:00 too
 		return at.UTC(), nil
 	}
 	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04"} {
@@ -239,6 +239,10 @@ func (w *Worker) check(ctx context.Context, d Draft, now time.Time, pastIsFine b
 	}
 	if d.post.Lateness.Policy == store.LateEach {
 		return &store.FieldError{Field: "lateness", Problem: "cannot be run_each for a post, which is sent once", Cure: "use run_once or skip"}
+	}
+	if d.post.Lateness.Policy == store.LateSkip && d.post.Lateness.Grace <= 0 { // it would never be in time
+		return &store.FieldError{Field: "lateness.grace", Problem: "is missing, or not more than 0",
+			Cure: "say how late is still in time, such as 15m"}
 	}
 	if _, err := network.Check(platformPost(d.normal())); err != nil {
 		return fieldError(err)

@@ -130,7 +130,7 @@ func (d *Draft) setTimes(r Request, now time.Time, zone *time.Location) error {
 	d.task.StartAt = now
 	if r.StartAt != "" {
 		at, err := time.Parse(time.RFC3339, r.StartAt)
-		if err != nil {
+		if _, offset := at.Zone(); err != nil || max(offset, -offset) >= 24*60*60 { // time.Parse takes +24:00 too
 			return &store.FieldError{Field: "start_at", Problem: fmt.Sprintf("%q is not a time with a zone", r.StartAt),
 				Cure: "write it as 2026-11-14T12:01:00Z or 2026-11-14T15:01:00+03:00"}
 		}
