@@ -197,7 +197,7 @@ func (s *Server) seeAlert(c echo.Context) error {
 // seeAllAlerts notes that the owner has seen all alerts.
 func (s *Server) seeAllAlerts(c echo.Context) error {
 	err := s.db.Update(func(tx *store.Tx) error {
-		_, err := s.alerts.AcknowledgeAll(tx, seenOnPage)
+		_, err := s.alerts.AcknowledgeAll(tx, seenOnPage, tx.Now())
 		return err
 	})
 	if err != nil {

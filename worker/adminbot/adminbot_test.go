@@ -13,6 +13,7 @@ import (
 
 	"belfry/platform"
 	"belfry/store"
+	"belfry/worker/alerts"
 	"belfry/worker/posts"
 	"belfry/worker/tasks"
 )
@@ -321,9 +322,48 @@ func TestBroadcastsArePausedAndGoOn(t *testing.T) {
 		has(t, b.press("Pause"), "Paused")
 		b.Pass(time.Hour)
 		has(t, b.press("Refresh"), "1/4", "Paused")
-		b.press("Go on")
+		b.press("Resume")
 		b.Pass(5 * time.Minute)
 		has(t, b.press("Refresh"), "4/4", "▓▓▓▓▓▓▓▓▓▓", "Done")
+	})
+}
+
+// A button outlives what it was made for where an older file was restored.
+func TestAnOldButtonDoesNothingToWhatHasTheNumberNow(t *testing.T) {
+	inBubble(t, "en", func(b *bench) {
+		draft, err := b.workers.Tasks.Prepare(tasks.Request{IdentityID: b.login, Text: "Open evening", Targets: []string{"@a_chat", "@bb_chat"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Update(func(tx *store.Tx) error { _, err := b.workers.Tasks.Create(tx, draft); return err })
+		b.Pass(time.Second)
+		b.write("/tasks")
+		b.press("Open evening")
+		b.press("Pause")
+		b.Update(func(tx *store.Tx) error {
+			task, err := tx.Tasks.Get(1)
+			if err != nil {
+				return err
+			}
+			task.Key, task.Text = platform.NewKey(), "Another broadcast"
+			return errors.Join(tx.Tasks.Put(&task),
+				tx.Alerts.Add(&store.Alert{Kind: store.AlertDisk, About: "disk", RaisedAt: tx.Now()}),
+				b.workers.Notices.Tell(tx, store.Notice{Text: "the disk", Buttons: [][]store.Button{{{Text: "I see it", Data: "alerts/ack/1/abc"}}}}),
+				b.workers.Notices.Tell(tx, store.Notice{Text: "many", Buttons: [][]store.Button{{{Text: "I see all", Data: alerts.PressAcknowledgeAll(tx.Now().Add(-time.Second))}}}}),
+				b.workers.Notices.Tell(tx, store.Notice{Text: "long ago", Buttons: [][]store.Button{{{Text: "Go on", Data: "tasks/1/resume"}}}}))
+		})
+		b.Pass(time.Second)
+		has(t, b.press("Resume"), "Nothing was done", "Another broadcast", "Paused")
+		has(t, b.press("Go on"), "Nothing was done", "Paused")
+		has(t, b.press("I see all"), "Seen: 0", "1. The disk is nearly full")
+		has(t, b.press("I see it"), "Nothing was done", "1. The disk is nearly full")
+		b.write("/alerts")
+		has(t, b.press("1. Seen"), "Nothing needs looking at")
+		b.write("/tasks")
+		b.press("Another broadcast")
+		if m := b.press("Resume"); strings.Contains(m.Text, "Nothing was done") {
+			t.Errorf("the new button shows %q", m.Text)
+		}
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"belfry/store"
 	"belfry/worker/alerts"
@@ -18,24 +19,28 @@ func (r request) alerts(path []string) (screen, error) {
 	switch {
 	case len(path) == 0:
 		return r.alertsPage("")
+	case path[0] == "all":
+		return r.acknowledgeAll(path[1:])
 	case path[0] != "ack":
 		return r.hint(r.bot.say.notUnderstood), nil
-	case len(path) == 1:
-		n, err := r.bot.workers.Alerts.AcknowledgeAll(r.tx, r.who())
-		if err != nil {
-			return screen{}, err
-		}
-		return r.alertsPage(fmt.Sprintf(r.bot.say.allSeen, n))
+	case len(path) < 3: // a button of an earlier version
+		return r.alertsPage("⚠️ " + r.bot.say.alertsChanged)
 	}
 	id, err := strconv.ParseUint(path[1], 10, 64)
 	if err != nil {
 		return r.hint(r.bot.say.notUnderstood), nil
 	}
-	a, err := r.bot.workers.Alerts.Acknowledge(r.tx, id, r.who())
+	a, err := r.tx.Alerts.Get(id)
+	if err == nil && alerts.Mark(a) != path[2] {
+		return r.alertsPage("⚠️ " + r.bot.say.alertsChanged)
+	}
+	if err == nil {
+		a, err = r.bot.workers.Alerts.Acknowledge(r.tx, id, r.who())
+	}
 	if err != nil {
 		return screen{}, err
 	}
-	if len(path) > 2 { // on the page
+	if len(path) > 3 { // on the page
 		return r.alertsPage("")
 	}
 	// It takes the place of the message that told about it.
@@ -44,6 +49,19 @@ func (r request) alerts(path []string) (screen, error) {
 		return screen{text: fmt.Sprintf("%s\n\n✅ "+r.bot.say.overSince, t.What, r.clock(a.OverAt))}, nil
 	}
 	return screen{text: fmt.Sprintf("%s\n\n👁 "+r.bot.say.seenBy, t.What, a.AcknowledgedBy, r.clock(a.AcknowledgedAt))}, nil
+}
+
+// acknowledgeAll acknowledges the alerts that there were when the button was made.
+func (r request) acknowledgeAll(path []string) (screen, error) {
+	made, err := strconv.ParseInt(strings.Join(path, ""), 10, 64)
+	if err != nil {
+		return r.hint(r.bot.say.notUnderstood), nil
+	}
+	n, err := r.bot.workers.Alerts.AcknowledgeAll(r.tx, r.who(), time.Unix(0, made))
+	if err != nil {
+		return screen{}, err
+	}
+	return r.alertsPage(fmt.Sprintf(r.bot.say.allSeen, n))
 }
 
 // who is the admin, as the alert remembers who has seen it.
@@ -84,13 +102,13 @@ func (r request) alertsPage(first string) (screen, error) {
 			lines = append(lines, r.bot.cfg.Reason(a.Reason))
 		}
 		lines = append(lines, t.Cure, "")
-		rows = append(rows, []store.Button{button(fmt.Sprintf(say.seen, i+1), pageAlerts, "ack", a.ID, "page")})
+		rows = append(rows, []store.Button{{Text: fmt.Sprintf(say.seen, i+1), Data: alerts.PressAcknowledge(a) + "/page"}})
 	}
 	if open.Next != "" {
 		lines = append(lines, say.moreAlerts)
 	}
 	if len(open.Items) > 1 {
-		rows = append(rows, []store.Button{button(say.seeAll, pageAlerts, "ack")})
+		rows = append(rows, []store.Button{{Text: say.seeAll, Data: alerts.PressAcknowledgeAll(r.tx.Now())}})
 	}
 	if len(open.Items) == 0 {
 		lines = append(lines, "✅ "+say.allWell, "")

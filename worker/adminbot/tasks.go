@@ -25,21 +25,30 @@ func (r request) tasks(path []string) (screen, error) {
 	if err != nil {
 		return screen{}, err
 	}
-	if len(path) > 1 {
-		switch path[1] {
-		case "pause":
-			task, err = r.bot.workers.Tasks.Pause(r.tx, id)
-		case "resume":
-			task, err = r.bot.workers.Tasks.Resume(r.tx, id)
-		default:
-			return r.hint(r.bot.say.notUnderstood), nil
-		}
-		if err != nil {
-			return screen{}, err
-		}
+	if len(path) == 1 {
+		return r.taskPage(task)
+	}
+	if len(path) == 2 || path[2] != taskMark(task) {
+		s, err := r.taskPage(task)
+		s.text = "⚠️ " + r.bot.say.taskChanged + "\n\n" + s.text
+		return s, err
+	}
+	switch path[1] {
+	case "pause":
+		task, err = r.bot.workers.Tasks.Pause(r.tx, id)
+	case "resume":
+		task, err = r.bot.workers.Tasks.Resume(r.tx, id)
+	default:
+		return r.hint(r.bot.say.notUnderstood), nil
+	}
+	if err != nil {
+		return screen{}, err
 	}
 	return r.taskPage(task)
 }
+
+// taskMark tells a broadcast from any other, also from one that has its id in a restored file.
+func taskMark(t store.Task) string { return strconv.FormatUint(uint64(t.Key), 36) }
 
 // tasksPage lists the broadcasts that have not ended, and the last ones that have.
 func (r request) tasksPage() (screen, error) {
@@ -92,9 +101,9 @@ func (r request) taskPage(t store.Task) (screen, error) {
 	switch {
 	case t.Status.Final():
 	case p.Paused:
-		rows = append(rows, []store.Button{button(say.resume, pageTasks, t.ID, "resume")})
+		rows = append(rows, []store.Button{button(say.resume, pageTasks, t.ID, "resume", taskMark(t))})
 	default:
-		rows = append(rows, []store.Button{button(say.pause, pageTasks, t.ID, "pause")})
+		rows = append(rows, []store.Button{button(say.pause, pageTasks, t.ID, "pause", taskMark(t))})
 	}
 	return r.page(strings.Join(lines, "\n"), rows, button(say.refresh, pageTasks, t.ID), button(say.back, pageTasks)), nil
 }

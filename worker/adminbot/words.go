@@ -26,11 +26,11 @@ type words struct {
 	lateAsk, tooLateAsk, tooLate, postChanged, maybeOut                           string
 	postMarks, postStates                                                         map[store.PostStatus]string
 
-	noTasks, tasksBelow, taskTitle, taskHead, taskCounts, taskPaused, taskNext, taskEnds string
-	lastError, pause, resume                                                             string
-	taskMarks, taskStates                                                                map[store.TaskStatus]string
+	noTasks, tasksBelow, taskTitle, taskHead, taskCounts, taskPaused, taskNext, taskEnds, taskChanged string
+	lastError, pause, resume                                                                          string
+	taskMarks, taskStates                                                                             map[store.TaskStatus]string
 
-	seen, seeAll, allSeen, seenBy, overSince, moreAlerts, stillSo string
+	seen, seeAll, allSeen, seenBy, overSince, moreAlerts, stillSo, alertsChanged string
 
 	noPassphrase, backupMeans, sendBackup, backupRuns, backupBegins string
 	backup, backupTooLarge, backupFailed                            string
@@ -109,13 +109,15 @@ func english() words {
 
 		noTasks: "No broadcasts.", tasksBelow: "Press one to see how far it is.", taskTitle: "Broadcast %d (%d/%d): %s", taskHead: "Broadcast %d",
 		taskCounts: "Sent %d, failed %d, skipped %d", taskPaused: "Paused", taskNext: "Next: %s %s", taskEnds: "Done at about %s",
-		lastError: "Last error:", pause: "⏸ Pause", resume: "▶️ Go on",
-		taskMarks: taskMarks(), taskStates: map[store.TaskStatus]string{
+		lastError: "Last error:", pause: "⏸ Pause", resume: "▶️ Resume",
+		taskChanged: "Nothing was done: that button was made for another broadcast. This is the broadcast that has its number now.",
+		taskMarks:   taskMarks(), taskStates: map[store.TaskStatus]string{
 			store.TaskDone: "Done", store.TaskFailed: "Failed", store.TaskCancelled: "Cancelled",
 		},
 
 		seen: "👁 %d. Seen", seeAll: "👁 All seen", allSeen: "Seen: %d", seenBy: "Seen by %s, %s", overSince: "Over since %s",
 		moreAlerts: "… and more: these come first.", stillSo: "Seen, and still so:",
+		alertsChanged: "Nothing was done: that button was made for another alert. These are the open ones.",
 
 		noPassphrase: "I send the file only encrypted, and there is no passphrase: set BELFRY_BACKUP_PASSPHRASE and start Belfry again. " +
 			"Keep it elsewhere, too: without it nobody can open a backup.",
@@ -176,12 +178,14 @@ func russian() words {
 		noTasks: "Рассылок нет.", tasksBelow: "Нажмите, чтобы увидеть, как она идёт.", taskTitle: "Рассылка %d (%d/%d): %s", taskHead: "Рассылка %d",
 		taskCounts: "Отправлено %d, ошибок %d, пропущено %d", taskPaused: "На паузе", taskNext: "Дальше: %s %s", taskEnds: "Закончится около %s",
 		lastError: "Последняя ошибка:", pause: "⏸ Пауза", resume: "▶️ Продолжить",
-		taskMarks: taskMarks(), taskStates: map[store.TaskStatus]string{
+		taskChanged: "Ничего не сделано: кнопка относилась к другой рассылке. Вот рассылка, у которой теперь этот номер.",
+		taskMarks:   taskMarks(), taskStates: map[store.TaskStatus]string{
 			store.TaskDone: "Завершена", store.TaskFailed: "Не удалась", store.TaskCancelled: "Отменена",
 		},
 
 		seen: "👁 %d. Вижу", seeAll: "👁 Вижу все", allSeen: "Просмотрено: %d", seenBy: "Видел(а) %s, %s", overSince: "Наладилось: %s",
 		moreAlerts: "… и ещё: сначала эти.", stillSo: "Замечено, но ещё длится:",
+		alertsChanged: "Ничего не сделано: кнопка относилась к другому оповещению. Вот новые.",
 
 		noPassphrase: "Файл я отправляю только зашифрованным, а пароля нет: задайте BELFRY_BACKUP_PASSPHRASE и перезапустите Belfry. " +
 			"Сохраните его и в другом месте: без него копию никто не откроет.",

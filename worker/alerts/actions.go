@@ -1,6 +1,8 @@
 package alerts
 
 import (
+	"time"
+
 	"belfry/store"
 )
 
@@ -15,11 +17,11 @@ func (w *Worker) Acknowledge(tx *store.Tx, id uint64, by string) (store.Alert, e
 	return a, err
 }
 
-// AcknowledgeAll is Acknowledge for all alerts that nobody has seen yet, and returns how many there
+// AcknowledgeAll is Acknowledge for all open alerts that were raised until then, and returns how many there
 // were.
-func (w *Worker) AcknowledgeAll(tx *store.Tx, by string) (n int, err error) {
+func (w *Worker) AcknowledgeAll(tx *store.Tx, by string, until time.Time) (n int, err error) {
 	for a, err := range tx.Alerts.AllStanding() {
-		if store.IsCorrupt(err) || err == nil && a.State() != store.AlertOpen {
+		if store.IsCorrupt(err) || err == nil && (a.State() != store.AlertOpen || a.RaisedAt.After(until)) {
 			continue
 		}
 		if err != nil {

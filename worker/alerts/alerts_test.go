@@ -93,7 +93,7 @@ func TestManyFailuresAreOneMessage(t *testing.T) {
 			t.Errorf("%d alerts are open", len(open))
 		}
 		b.Update(func(tx *store.Tx) error {
-			n, err := b.worker.AcknowledgeAll(tx, "a test")
+			n, err := b.worker.AcknowledgeAll(tx, "a test", tx.Now())
 			if n != 101 {
 				t.Errorf("%d acknowledged", n)
 			}
@@ -240,7 +240,7 @@ func TestTheHeartBeatsWhileNobodyHasToLook(t *testing.T) {
 		if n := beats(10 * time.Minute); n > 1 {
 			t.Errorf("%d beats while somebody has to look", n)
 		}
-		b.Update(func(tx *store.Tx) error { _, err := b.worker.AcknowledgeAll(tx, "a test"); return err })
+		b.Update(func(tx *store.Tx) error { _, err := b.worker.AcknowledgeAll(tx, "a test", tx.Now()); return err })
 		if n := beats(10 * time.Minute); n != 10 {
 			t.Errorf("%d beats after somebody has looked", n)
 		}

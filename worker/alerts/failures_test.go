@@ -56,7 +56,7 @@ func TestWhatWasToldIsNotToldWhenItsTimeComesAgain(t *testing.T) {
 				b.look()
 				b.wantTold("a failure", failedPost)
 				if seen {
-					b.Update(func(tx *store.Tx) error { _, err := b.worker.AcknowledgeAll(tx, "a test"); return err })
+					b.Update(func(tx *store.Tx) error { _, err := b.worker.AcknowledgeAll(tx, "a test", tx.Now()); return err })
 				}
 				b.ahead -= time.Hour
 				for range 90 {
@@ -112,7 +112,7 @@ func TestALookThatIsUndoneDoesNotGoBackToTheStart(t *testing.T) {
 		}
 		b.look()
 		b.wantTold("a storm", "⚠️ 101 things have gone wrong at once")
-		b.Update(func(tx *store.Tx) error { _, err := b.worker.AcknowledgeAll(tx, "Ann"); return err })
+		b.Update(func(tx *store.Tx) error { _, err := b.worker.AcknowledgeAll(tx, "Ann", tx.Now()); return err })
 		b.Pass(30 * 24 * time.Hour)
 		b.look()
 		b.look()

@@ -3,6 +3,7 @@ package alerts
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,12 +16,18 @@ const (
 	noticeOver   = "alert_over"
 )
 
-// What buttons under a message about alerts tell the bot.
-const (
-	PressAcknowledge    = "alerts/ack/" // and the alert's id
-	PressAcknowledgeAll = "alerts/ack"
-	PressList           = "alerts"
-)
+// PressList is what a button tells the bot that has the alerts listed.
+const PressList = "alerts"
+
+// PressAcknowledge is what the button of an alert tells the bot.
+func PressAcknowledge(a store.Alert) string { return fmt.Sprint("alerts/ack/", a.ID, "/", Mark(a)) }
+
+// PressAcknowledgeAll is what a button tells the bot that was made at a time, and is about all alerts that
+// had been raised then.
+func PressAcknowledgeAll(made time.Time) string { return fmt.Sprint("alerts/all/", made.UnixNano()) }
+
+// Mark tells an alert from any other, also from one that has its id in a restored file.
+func Mark(a store.Alert) string { return strconv.FormatInt(a.RaisedAt.UnixNano(), 36) }
 
 // oneByOne is how many alerts of one look are told in a message each. More are told in one.
 const oneByOne = 5
@@ -58,7 +65,7 @@ func (w *Worker) tellRaised(tx *store.Tx, raised []store.Alert) error {
 	say := wordsIn(w.cfg.Lang)
 	if len(raised) > oneByOne {
 		return w.teller.Tell(tx, store.Notice{Kind: noticeRaised, Text: w.manyRaised(raised),
-			Buttons: [][]store.Button{{{Text: say.showAll, Data: PressList}, {Text: say.acknowledgeAll, Data: PressAcknowledgeAll}}}})
+			Buttons: [][]store.Button{{{Text: say.showAll, Data: PressList}, {Text: say.acknowledgeAll, Data: PressAcknowledgeAll(tx.Now())}}}})
 	}
 	for _, a := range raised {
 		t := w.text(a)
@@ -69,7 +76,7 @@ func (w *Worker) tellRaised(tx *store.Tx, raised []store.Alert) error {
 			}
 		}
 		err := w.teller.Tell(tx, store.Notice{Kind: noticeRaised, Text: strings.Join(parts, "\n\n"),
-			Buttons: [][]store.Button{{{Text: say.acknowledge, Data: fmt.Sprint(PressAcknowledge, a.ID)}}}})
+			Buttons: [][]store.Button{{{Text: say.acknowledge, Data: PressAcknowledge(a)}}}})
 		if err != nil {
 			return err
 		}
