@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"iter"
+	"math"
 	"time"
 )
 
@@ -13,6 +14,8 @@ type Notice struct {
 	Chat string `json:"chat"` // who is told: a chat, or [WebhookChat]
 	// Admin says that the chat is told because it is an admin's. It is not, once it no longer is.
 	Admin bool `json:"admin,omitempty"`
+	// First says that it goes before the others: the answer to a person, or an alert.
+	First bool `json:"first,omitempty"`
 	// Key makes the call to the network repeatable.
 	Key      int64      `json:"key"`
 	Text     string     `json:"text"`
@@ -50,10 +53,14 @@ const WebhookChat = "webhook"
 // Open reports whether the notice waits to be sent.
 func (n Notice) Open() bool { return n.SentAt.IsZero() && n.GivenUpAt.IsZero() }
 
+// maxNoticeWait is more than any notice has to wait after an attempt.
+const maxNoticeWait = 25 * time.Hour
+
 // Waits reports whether it is too early to try the notice again. If the clock was set back to before
-// the last attempt, nobody knows how long ago that was, and the wait is over.
+// the last attempt, nobody knows how long ago that was, and the wait is over; as is one that is too long to
+// be true.
 func (n Notice) Waits(now time.Time) bool {
-	return now.Before(n.NotBefore) && !now.Before(n.FailedAt)
+	return now.Before(n.NotBefore) && !now.Before(n.FailedAt) && n.NotBefore.Sub(now) <= maxNoticeWait
 }
 
 // JobName is the name of the job that sends the notice.
@@ -66,6 +73,8 @@ func (n Notice) Lane() string {
 		return "notices:webhook"
 	case n.File != "":
 		return "notices:files"
+	case n.First:
+		return "notices:first"
 	}
 	return "notices"
 }
@@ -113,27 +122,39 @@ func (n *Notice) validate() error {
 	return nil
 }
 
-// Add writes a new notice and forgets those that are too old or too many.
+// Add writes a new notice and forgets those that are too old or too many. One that waits to be sent is never
+// one too many: it has an end of its own.
 func (t Notices) Add(n *Notice) error {
 	if err := t.Put(n); err != nil {
 		return err
 	}
-	return trim(t.Table, n.ID, maxNotices, func(past *Notice) bool {
-		return !past.Open() && t.tx.Now().Sub(past.CreatedAt) >= maxNoticeAge
+	return trim(t.Table, n.ID, math.MaxInt64, func(past *Notice) bool {
+		return !past.Open() && past.ID+maxNotices <= n.ID || t.tx.Now().Sub(past.CreatedAt) >= maxNoticeAge
 	})
 }
 
 // Next returns the oldest notice of a lane to a chat that waits to be sent, or [ErrNotFound]. What is
 // damaged is passed over, and what a damaged index names by mistake: the others must be sent.
 func (t Notices) Next(lane, chat string) (Notice, error) {
-	prefix := key(nil).str(lane).str(chat)
-	for n, err := range t.scan("open", prefix, prefix.next()) {
-		if IsCorrupt(err) || err == nil && (!n.Open() || n.Lane() != lane || n.Chat != chat) {
-			continue
-		}
+	for n, err := range t.Queue(lane, chat) {
 		return n, err
 	}
 	return Notice{}, fmt.Errorf("a notice to %s that waits: %w", chat, ErrNotFound)
+}
+
+// Queue yields the notices that [Notices.Next] returns one after the other.
+func (t Notices) Queue(lane, chat string) iter.Seq2[Notice, error] {
+	prefix := key(nil).str(lane).str(chat)
+	return func(yield func(Notice, error) bool) {
+		for n, err := range sound(t.scan("open", prefix, prefix.next())) {
+			if err == nil && (!n.Open() || n.Lane() != lane || n.Chat != chat) {
+				continue
+			}
+			if !yield(n, err) {
+				return
+			}
+		}
+	}
 }
 
 // Miss marks a notice that its chat does not get, in the place of those before it.

@@ -157,7 +157,7 @@ func (s *settings) open(log zerolog.Logger) (svc *service, err error) {
 		MinPause: seconds(s.MinPause), MaxPause: seconds(s.MaxPause), Attempts: s.TaskAttempts, Backoff: s.PostBackoff,
 		Deadline: s.PostDeadline, Targets: s.TargetChats, Zone: zone,
 	})
-	if err := svc.tellAdmins(s, notifyBot); err != nil {
+	if err := svc.tellAdmins(s, zone, notifyBot); err != nil {
 		return nil, err
 	}
 	if err := svc.watchAccounts(s, zone); err != nil {

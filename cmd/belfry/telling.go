@@ -22,8 +22,8 @@ import (
 
 // tellAdmins sets up the worker that tells those who run Belfry what the others have to say. notify is
 // the bot that does it.
-func (svc *service) tellAdmins(s *settings, notify store.Identity) error {
-	cfg := notices.Config{Log: svc.log.With().Str("part", "notices").Logger()}
+func (svc *service) tellAdmins(s *settings, zone *time.Location, notify store.Identity) error {
+	cfg := notices.Config{Zone: zone, Log: svc.log.With().Str("part", "notices").Logger()}
 	if s.AlertWebhook != "" {
 		hook, err := webhook.New(s.AlertWebhook)
 		if err != nil {

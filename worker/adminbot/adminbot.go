@@ -100,7 +100,7 @@ func (b *Bot) Hear(tx *store.Tx, h platform.Heard) error {
 	if err != nil {
 		return err
 	}
-	n := store.Notice{Kind: noticeAnswer, Chat: strconv.FormatInt(h.From, 10), Text: s.text, Buttons: s.buttons, Query: h.QueryID}
+	n := store.Notice{Kind: noticeAnswer, Chat: strconv.FormatInt(h.From, 10), Text: s.text, Buttons: s.buttons, Query: h.QueryID, First: true}
 	if h.QueryID != 0 {
 		n.Edit = h.MessageID
 	}

@@ -64,7 +64,7 @@ func (w *Worker) tell(tx *store.Tx, n news) error {
 func (w *Worker) tellRaised(tx *store.Tx, raised []store.Alert) error {
 	say := wordsIn(w.cfg.Lang)
 	if len(raised) > oneByOne {
-		return w.teller.Tell(tx, store.Notice{Kind: noticeRaised, Text: w.manyRaised(raised),
+		return w.teller.Tell(tx, store.Notice{Kind: noticeRaised, First: true, Text: w.manyRaised(raised),
 			Buttons: [][]store.Button{{{Text: say.showAll, Data: PressList}, {Text: say.acknowledgeAll, Data: PressAcknowledgeAll(tx.Now())}}}})
 	}
 	for _, a := range raised {
@@ -75,7 +75,7 @@ func (w *Worker) tellRaised(tx *store.Tx, raised []store.Alert) error {
 				parts = append(parts, part)
 			}
 		}
-		err := w.teller.Tell(tx, store.Notice{Kind: noticeRaised, Text: strings.Join(parts, "\n\n"),
+		err := w.teller.Tell(tx, store.Notice{Kind: noticeRaised, First: true, Text: strings.Join(parts, "\n\n"),
 			Buttons: [][]store.Button{{{Text: say.acknowledge, Data: PressAcknowledge(a)}}}})
 		if err != nil {
 			return err
@@ -86,7 +86,7 @@ func (w *Worker) tellRaised(tx *store.Tx, raised []store.Alert) error {
 
 func (w *Worker) tellOver(tx *store.Tx, over []store.Alert) error {
 	for _, line := range w.overLines(over) {
-		if err := w.teller.Tell(tx, store.Notice{Kind: noticeOver, Text: line}); err != nil {
+		if err := w.teller.Tell(tx, store.Notice{Kind: noticeOver, First: true, Text: line}); err != nil {
 			return err
 		}
 	}

@@ -27,6 +27,7 @@ type network struct {
 	uneditable bool
 	rate       int64 // at which files are uploaded, in bytes a second; 0: at once
 	uploads    int   // begun
+	takes      time.Duration
 }
 
 type message struct {
@@ -57,6 +58,7 @@ func (n *network) Publish(ctx context.Context, p platform.Post) (platform.Receip
 			return platform.Receipt{}, err
 		}
 	}
+	time.Sleep(n.takes)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.calls++; n.calls > 10_000 {

@@ -16,6 +16,7 @@ const (
 	// or to maxStoppedBackoff where each attempt makes matters worse.
 	sendBackoff       = 5 * time.Second
 	maxSendBackoff    = 5 * time.Minute
+	maxFirstBackoff   = 10 * time.Second // of what goes first: nobody waits for minutes when the network is back
 	maxStoppedBackoff = time.Hour
 	// maxWait is the longest wait that a network may ask for.
 	maxWait = 24 * time.Hour
@@ -32,6 +33,7 @@ const (
 // failed has a notice sent again later, and those behind it wait; or it gives the notice up.
 func (w *Worker) failed(n store.Notice, out scheduler.Outcome, e *platform.Error) scheduler.Outcome {
 	now := w.db.Now()
+	out.Err = e
 	if e.Kind == platform.Refused || tooOld(n, now) {
 		return w.giveUp(n, out, e)
 	}
@@ -103,8 +105,11 @@ func (w *Worker) tells(n store.Notice) bool {
 // attempt to attempt.
 func pause(n store.Notice, e *platform.Error) time.Duration {
 	most := maxSendBackoff
-	if e.Kind == platform.Stopped {
+	switch {
+	case e.Kind == platform.Stopped:
 		most = maxStoppedBackoff
+	case n.First:
+		most = maxFirstBackoff
 	}
 	backoff := scheduler.Retry{Backoff: min(sendBackoff<<min(n.Attempts, 10), most), Jitter: jitter}.Delay(1)
 	if e.Kind != platform.Wait {

@@ -2,10 +2,12 @@
 //
 // A notice is written in the transaction that it tells about, with the job that sends it: it waits in
 // the schedule while the network cannot be reached, is never lost and never arrives twice. Notices to
-// one chat arrive in the order in which they were written.
+// one chat arrive in the order in which they were written, answers and alerts before the others. Those that
+// have waited for long arrive together with others of their kind.
 package notices
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -36,6 +38,7 @@ type Config struct {
 	Admins  []string           // the chats of those who run Belfry; others are not told what was meant for an admin
 	Bot     Bot                // nil: the admins are told nothing
 	Webhook platform.Publisher // told in JSON; may be nil
+	Zone    *time.Location     // of the times in messages; nil means UTC
 	Log     zerolog.Logger
 }
 
@@ -68,6 +71,7 @@ type Worker struct {
 
 // New returns a worker for the notices in db.
 func New(db *store.DB, cfg Config) *Worker {
+	cfg.Zone = cmp.Or(cfg.Zone, time.UTC)
 	return &Worker{db: db, cfg: cfg}
 }
 

@@ -3,7 +3,9 @@ package notices
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,6 +19,88 @@ import (
 
 func failing(kind platform.Kind, scope platform.Scope) *platform.Error {
 	return &platform.Error{Kind: kind, Scope: scope, Wait: time.Minute, Err: errors.New("no")}
+}
+
+// texts are the notices in messages, without the times of those that were put together.
+func texts(messages []string) string {
+	text := regexp.MustCompile(`\d\d\.\d\d \d\d:\d\d `).ReplaceAllString(strings.Join(messages, "\n\n"), "")
+	return strings.ReplaceAll(text, "\n\n", " ")
+}
+
+func TestAfterAnOutageAnswersAndAlertsComeFirstAndTheRestInAFewMessages(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.worker.cfg.Admins = []string{"100"}
+		off := failing(platform.Transient, platform.ScopeIdentity)
+		b.bot.chats, b.bot.takes = map[string]*platform.Error{"100": off}, 1700*time.Millisecond
+		b.start()
+		const news = 1150
+		var want []string
+		for i := range news {
+			kind, word := "check_started", "begins"
+			if i%2 == 1 {
+				kind, word = "check_ended", "ends"
+			}
+			want = append(want, fmt.Sprint(word, i))
+			b.Update(func(tx *store.Tx) error {
+				return b.worker.Tell(tx, store.Notice{Kind: kind, Text: fmt.Sprint(word, i)})
+			})
+			b.Pass(150 * time.Second)
+		}
+		b.bot.chats = nil
+		b.Pass(4 * time.Second)
+		before := len(b.bot.messages)
+		b.Update(func(tx *store.Tx) error {
+			_, err := b.worker.Send(tx, store.Notice{Kind: "answer", Chat: "100", Text: "the answer", First: true})
+			return errors.Join(err, b.worker.Tell(tx, store.Notice{Kind: "alert_raised", Text: "an alert", First: true}))
+		})
+		b.Pass(15 * time.Second)
+		if told := b.bot.told("100")[before:]; !slices.Contains(told, "the answer") || !slices.Contains(told, "an alert") {
+			t.Errorf("a quarter of a minute after the press, the chat was told %q", told)
+		}
+		b.Pass(15 * time.Minute)
+		told := b.bot.told("100")
+		if len(told) > 40 {
+			t.Errorf("%d messages after the outage", len(told))
+		}
+		got := strings.Fields(texts(told))
+		for _, word := range want {
+			if !slices.Contains(got, word) {
+				t.Errorf("the chat was never told %s", word)
+			}
+		}
+		if n := b.waiting(); n != 0 || len(got) != news+len(strings.Fields("the answer an alert")) {
+			t.Errorf("%d notices wait, and the chat has %d words", n, len(got))
+		}
+	})
+}
+
+func TestWhatWaitsIsNotForgottenHoweverMuchItIs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("20,000 notices")
+	}
+	inBubble(t, func(b *bench) {
+		b.Update(func(tx *store.Tx) error {
+			for i := range 20_100 {
+				n := store.Notice{Kind: "test", Chat: "100", Key: int64(i) + 1, Text: "news", CreatedAt: tx.Now()}
+				if err := tx.Notices.Add(&n); err != nil {
+					return err
+				}
+			}
+			_, err := tx.Notices.Get(1)
+			return err
+		})
+	})
+}
+
+func TestAWaitThatCannotBeTrueIsOver(t *testing.T) {
+	now := time.Now()
+	n := store.Notice{FailedAt: now.Add(-time.Minute), NotBefore: now.Add(300 * 24 * time.Hour)}
+	if n.Waits(now) {
+		t.Error("it waits for 300 days")
+	}
+	if n.NotBefore = now.Add(maxWait + time.Second); !n.Waits(now) {
+		t.Error("it does not wait as long as a network may ask for")
+	}
 }
 
 func TestNoticesWaitForTheNetworkInTheirOrder(t *testing.T) {
@@ -68,7 +152,7 @@ func TestWhatWaitedWhileTheMachineWasOffIsSentAfterItsStart(t *testing.T) {
 		}
 		b.start()
 		b.Pass(10 * time.Minute)
-		if got := fmt.Sprint(b.bot.told("100")); got != "[0 1 2 3 4]" {
+		if got := texts(b.bot.told("100")); got != "0 1 2 3 4" {
 			t.Errorf("told %s", got)
 		}
 
@@ -238,7 +322,7 @@ func TestAChatThatWaitsIsNotCalledForEachNotice(t *testing.T) {
 		}
 		delete(b.bot.chats, "@owner")
 		b.Pass(2 * time.Hour)
-		if told := b.bot.told("@owner"); len(told) != 50 || !slices.IsSorted(told) {
+		if told := strings.Fields(texts(b.bot.told("@owner"))); len(told) != 50 || !slices.IsSorted(told) {
 			t.Errorf("told %q", told)
 		}
 	})

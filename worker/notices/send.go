@@ -50,18 +50,17 @@ func (w *Worker) Run(ctx context.Context, job store.Job) (scheduler.Outcome, err
 	if missed.ID != 0 && isOld(n, w.db.Now()) { // one before it was tried often enough
 		return w.giveUp(n, out, &platform.Error{Kind: platform.Transient, Scope: platform.ScopeChat, Err: errors.New(missed.Reason.Detail)}), nil
 	}
-	err = w.send(ctx, n)
-	if errors.Is(ctx.Err(), context.Canceled) { // the program is ending: nobody's failure
-		return scheduler.Outcome{}, err
+	if err := w.send(ctx, n); err != nil {
+		return w.failed(n, out, platform.AsError(err)), nil
 	}
-	if err == nil {
-		out.Write = func(tx *store.Tx) error {
-			got := mark(n.ID, func(n *store.Notice, now time.Time) { n.SentAt, n.Reason = now, store.Reason{} })
-			return errors.Join(got(tx), tx.Notices.Got(n.Chat))
+	out.Write = func(tx *store.Tx) error {
+		sent := mark(n.ID, func(n *store.Notice, now time.Time) { n.SentAt, n.Reason = now, store.Reason{} })
+		if err := errors.Join(sent(tx), tx.Notices.Got(n.Chat)); err != nil {
+			return err
 		}
-		return out, nil
+		return w.gather(tx, n.Lane(), n.Chat)
 	}
-	return w.failed(n, out, platform.AsError(err)), nil
+	return out, nil
 }
 
 // send makes the calls that a notice needs. Each may be repeated.
