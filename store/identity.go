@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -67,6 +68,21 @@ func (i *Identity) validate() error {
 			Cure: "use up to 32 small letters, digits, - and _, beginning with a letter or digit"}
 	}
 	return nil
+}
+
+// Put writes an identity. If it can act, what its lane holds because it could not goes on at once.
+func (t Identities) Put(i *Identity) error {
+	if err := t.Table.Put(i); err != nil || i.State == IdentityLogin || i.State == IdentityStopped {
+		return err
+	}
+	hold, err := t.tx.Holds.ByLane(i.Lane())
+	if errors.Is(err, ErrNotFound) || (err == nil && hold.Reason.Code != ReasonLogin && hold.Reason.Code != ReasonStopped) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return t.tx.Holds.Delete(hold.ID)
 }
 
 // ByName returns the identity of a platform with the given name, or [ErrNotFound].

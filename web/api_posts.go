@@ -19,7 +19,7 @@ type newPost struct {
 	Target        string    `json:"target,omitempty" doc:"Where it goes: @name, a link or a numeric id; the login's own target if left out" example:"@evening_news"`
 	Format        string    `json:"format,omitempty" doc:"html, markdown or plain (default)"`
 	ScheduledTime string    `json:"scheduled_time,omitempty" doc:"RFC 3339 with a zone" example:"2027-03-01T12:00:00+03:00"`
-	Lateness      *lateness `json:"lateness,omitempty" doc:"What happens if Belfry was not running at that time"`
+	Lateness      *lateness `json:"lateness,omitempty" doc:"What happens if it is not out at that time, such as after an outage"`
 	Silent        bool      `json:"silent,omitempty" doc:"Deliver without a sound"`
 	NoLinkPreview bool      `json:"no_link_preview,omitempty" doc:"Show no preview of links"`
 	AllowPast     bool      `json:"allow_past,omitempty" doc:"Accept a time that has passed: the post goes out at once"`
@@ -62,7 +62,7 @@ func shownMedia(stored []store.Media) []media {
 
 // lateness says what happens to a run whose time has passed.
 type lateness struct {
-	Policy string `json:"policy,omitempty" doc:"run_once (default): do it late; skip: not if later than grace; run_each: make up for each missed run"`
+	Policy string `json:"policy,omitempty" doc:"run_once (default): do it late; skip: not if later than grace, also after a failed attempt; run_each: make up for each missed run"`
 	Grace  string `json:"grace,omitempty" doc:"With skip: how late is still in time" example:"15m"`
 }
 

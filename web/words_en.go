@@ -73,7 +73,7 @@ func englishWords() *words {
 			Text: "Text", Format: "Formatting", FormatHint: "HTML: <b>, <i>, <u>, <s>, <a href>, <code>, <pre>, <blockquote>, <tg-spoiler>. Markdown: **bold**, *italic*, ~~struck~~, ||spoiler||, `code`, [link](https://…).",
 			Media: "Pictures and files", AddMedia: "Add a picture or file", MediaKind: "Shown as", MediaSource: "Address or file",
 			MediaHint: "https://… or a path in Belfry's media folder", When: "When", At: "At a time", Now: "As soon as possible", Time: "Date and time",
-			TimeHint: "Time zone:", Lateness: "If Belfry is not running at that time", LateSend: "Publish as soon as it runs again",
+			TimeHint: "Time zone:", Lateness: "If it is not out at that time", LateSend: "Publish as soon as possible",
 			LateSkip: func(d time.Duration) string { return "Skip it if it is more than " + lengthEN(d) + " late" },
 			Options:  "Options", Silent: "Deliver without a sound", NoLinkPreview: "Show no preview of links",
 			Schedule: "Schedule post", Save: "Save changes", Preview: "Preview", PreviewEmpty: "What you write appears here as readers will see it.",

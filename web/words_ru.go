@@ -75,7 +75,7 @@ func russianWords() *words {
 			Text: "Текст", Format: "Разметка", FormatHint: "HTML: <b>, <i>, <u>, <s>, <a href>, <code>, <pre>, <blockquote>, <tg-spoiler>. Markdown: **жирный**, *курсив*, ~~зачёркнутый~~, ||спойлер||, `код`, [ссылка](https://…).",
 			Media: "Картинки и файлы", AddMedia: "Добавить картинку или файл", MediaKind: "Показать как", MediaSource: "Адрес или файл",
 			MediaHint: "https://… или путь в папке медиа Belfry", When: "Когда", At: "В назначенное время", Now: "Как можно скорее", Time: "Дата и время",
-			TimeHint: "Часовой пояс:", Lateness: "Если в это время Belfry не работает", LateSend: "Опубликовать, как только заработает",
+			TimeHint: "Часовой пояс:", Lateness: "Если вовремя выйти не получилось", LateSend: "Опубликовать, как только получится",
 			LateSkip: func(d time.Duration) string {
 				return "Пропустить, если опоздание больше " + lengthGenitiveRU(d)
 			},

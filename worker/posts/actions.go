@@ -107,14 +107,12 @@ func (w *Worker) Cancel(tx *store.Tx, id uint64) (store.Post, error) {
 	switch post.Status {
 	case store.PostCancelled:
 		return post, nil
-	case store.PostScheduled, store.PostFailed, store.PostSkipped:
-	case store.PostPublishing:
-		job, err := tx.Jobs.ByName(post.JobName())
-		if err == nil && job.State == store.JobRunning {
-			return post, &store.ConflictError{Problem: fmt.Sprintf("post %d is on its way right now", id), Cure: "look again in a moment"}
-		}
+	case store.PostScheduled, store.PostPublishing, store.PostFailed, store.PostSkipped:
 	default:
 		return post, &store.ConflictError{Problem: fmt.Sprintf("post %d is %s", id, post.Status), Cure: "delete the message in the chat"}
+	}
+	if err := mayChange(tx, post); err != nil {
+		return post, err
 	}
 	if post.Unsettled { // it will not be sent again, and may be out
 		fail(&post, post.Reason)
@@ -174,6 +172,9 @@ func (w *Worker) Approve(tx *store.Tx, id uint64) (store.Post, error) {
 	if post.Status.Final() {
 		return post, &store.ConflictError{Problem: fmt.Sprintf("post %d is %s", id, post.Status), Cure: "retry it if it has not gone out"}
 	}
+	if err := mayChange(tx, post); err != nil {
+		return post, err
+	}
 	post.Held, post.UpdatedAt = false, tx.Now()
 	if err := tx.Posts.Put(&post); err != nil {
 		return post, err
@@ -204,8 +205,20 @@ func MayStart(tx *store.Tx, name string) error {
 	return nil
 }
 
+// mayChange refuses a change to a post that is being published: what is accepted holds.
+func mayChange(tx *store.Tx, post store.Post) error {
+	err := scheduler.MayChange(tx, post.JobName())
+	if _, running := errors.AsType[*store.ConflictError](err); running {
+		return &store.ConflictError{Problem: fmt.Sprintf("post %d is on its way right now", post.ID), Cure: "look again in a moment"}
+	}
+	return err
+}
+
 // schedule makes a post wait for a time, as if it were new.
 func schedule(tx *store.Tx, post store.Post, identity store.Identity, at time.Time) (store.Post, error) {
+	if err := mayChange(tx, post); err != nil {
+		return post, err
+	}
 	post.Status, post.Reason, post.Failures = store.PostScheduled, store.Reason{}, 0
 	post.UpdatedAt = tx.Now()
 	if err := tx.Posts.Put(&post); err != nil {

@@ -24,6 +24,7 @@ type network struct {
 	faults   []fault
 	calls    int
 	took     time.Duration // how long a call takes
+	failed   map[int64]int // calls by the post's key that the network has let fail
 }
 
 // fault is what happens to a call.
@@ -86,12 +87,24 @@ func (n *network) Publish(ctx context.Context, p platform.Post) (platform.Receip
 	}
 	if f.hang {
 		<-ctx.Done()
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			n.blame(p)
+		}
 		return platform.Receipt{}, &platform.Error{Kind: platform.Unknown, Scope: platform.ScopeIdentity, Err: errors.New("no answer")}
 	}
 	if f.err != nil {
+		if f.err.Kind != platform.Wait && f.err.Scope != platform.ScopeIdentity {
+			n.blame(p)
+		}
 		return platform.Receipt{}, f.err
 	}
 	return receipt, nil
+}
+
+func (n *network) blame(p platform.Post) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.failed[p.Key]++
 }
 
 // bench is a post worker with its scheduler on a real store, in a synctest bubble.
@@ -105,7 +118,7 @@ type bench struct {
 func inBubble(t *testing.T, test func(b *bench)) {
 	t.Helper()
 	schedulertest.InBubble(t, func(base *schedulertest.Bench) {
-		b := &bench{Bench: base, net: &network{}}
+		b := &bench{Bench: base, net: &network{failed: map[int64]int{}}}
 		b.worker = New(b.DB, map[string]Network{"telegram": b.net}, Config{})
 		b.Update(func(tx *store.Tx) error {
 			i := store.Identity{Platform: "telegram", Name: "main", Kind: store.IdentityBot, Target: "@channel", State: store.IdentityReady}

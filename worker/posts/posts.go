@@ -49,6 +49,9 @@ type Worker struct {
 	db       *store.DB
 	networks map[string]Network // by platform
 	cfg      Config
+
+	// update is db.Update. Tests let it fail.
+	update func(fn func(*store.Tx) error) error
 }
 
 // New returns a worker for the posts in db and the given networks, by the platform's name.
@@ -57,7 +60,7 @@ func New(db *store.DB, networks map[string]Network, cfg Config) *Worker {
 	cfg.Backoff = cmp.Or(cfg.Backoff, time.Minute)
 	cfg.Deadline = cmp.Or(cfg.Deadline, 30*time.Second)
 	cfg.Patience = cmp.Or(cfg.Patience, 3*time.Second)
-	return &Worker{db: db, networks: networks, cfg: cfg}
+	return &Worker{db: db, networks: networks, cfg: cfg, update: db.Update}
 }
 
 // mediaDeadline is how many times longer a call with media may take than one without.

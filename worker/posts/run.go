@@ -1,6 +1,7 @@
 package posts
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +13,7 @@ import (
 )
 
 const (
-	// loginPause is how often a post looks whether its identity is logged in again.
+	// loginPause is how often a post looks whether its identity can act again, should nobody say so.
 	loginPause = time.Minute
 	// connectPause is how often a post looks whether there is a connection again.
 	connectPause = 5 * time.Second
@@ -41,7 +42,9 @@ func (w *Worker) Run(ctx context.Context, job store.Job) (scheduler.Outcome, err
 	receipt, err := network.Publisher(post.IdentityID).Publish(ctx, platformPost(post))
 	if err != nil {
 		e := platform.AsError(err)
-		return settled(w.sort(job, post, e), job, e.Kind == platform.Unknown || post.Unsettled), nil
+		out := settled(w.sort(job, attempt, e), job, e.Kind == platform.Unknown || post.Unsettled)
+		out.Err = err
+		return out, nil
 	}
 	return scheduler.Outcome{Write: change(job, func(tx *store.Tx, p *store.Post) {
 		p.Status, p.Reason, p.Unsettled = store.PostPublished, store.Reason{}, false
@@ -52,8 +55,9 @@ func (w *Worker) Run(ctx context.Context, job store.Job) (scheduler.Outcome, err
 // attempt is what a run begins with: a post to publish, as it was before, or the outcome if there
 // is nothing to do.
 type attempt struct {
-	post  store.Post
-	ended *scheduler.Outcome
+	post     store.Post
+	identity store.Identity
+	ended    *scheduler.Outcome
 }
 
 func ended(out *scheduler.Outcome) scheduler.Outcome {
@@ -66,7 +70,7 @@ func ended(out *scheduler.Outcome) scheduler.Outcome {
 // begin decides whether the post is to be published now and, if so, says so in its record: from
 // then on it counts as possibly out.
 func (w *Worker) begin(job store.Job) (a attempt, err error) {
-	err = w.db.Update(func(tx *store.Tx) error {
+	err = w.update(func(tx *store.Tx) error {
 		a = attempt{}
 		post, err := tx.Posts.Get(job.Subject)
 		if errors.Is(err, store.ErrNotFound) || (err == nil && post.Status.Final()) {
@@ -80,7 +84,7 @@ func (w *Worker) begin(job store.Job) (a attempt, err error) {
 			a.ended = &scheduler.Outcome{Again: later(post.ScheduledTime, tx.Now()), Reason: store.Reason{Code: store.ReasonPaused}, Write: pause(job)}
 			return nil
 		}
-		if TooLate(post, tx.Now()) && post.Attempts == 0 && !job.Requested {
+		if TooLate(post, tx.Now()) && !job.Requested {
 			a.ended = skipped(job, tx.Now().Sub(post.ScheduledTime))
 			return nil
 		}
@@ -94,13 +98,13 @@ func (w *Worker) begin(job store.Job) (a attempt, err error) {
 			return err
 		}
 		if identity.State == store.IdentityLogin || identity.State == store.IdentityStopped {
-			out := waitForLogin(job, identity, tx.Now())
+			out := w.waitForLogin(job, identity, cmp.Or(identity.Reason, store.Reason{Code: store.ReasonLogin}))
 			a.ended = &out
 			return nil
 		}
 		post.Status, post.UpdatedAt = store.PostPublishing, tx.Now()
 		post.Attempts++
-		a.post = post
+		a.post, a.identity = post, identity
 		post.Unsettled = true
 		return tx.Posts.Put(&post)
 	})
@@ -110,17 +114,9 @@ func (w *Worker) begin(job store.Job) (a attempt, err error) {
 	return a, nil
 }
 
-// pause keeps the job of a run from being started again until its post is approved, unless it has been
-// meanwhile.
+// pause keeps the job of a run from being started again until its post is approved.
 func pause(job store.Job) func(*store.Tx) error {
 	return func(tx *store.Tx) error {
-		post, err := tx.Posts.Get(job.Subject)
-		if errors.Is(err, store.ErrNotFound) || (err == nil && !post.Held) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
 		own, err := tx.Jobs.Get(job.ID)
 		if err != nil {
 			return err
@@ -137,8 +133,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// TooLate reports whether a post is skipped that was not begun before now, unless it is asked for by
-// hand.
+// TooLate reports whether a post is skipped that is not out by now, unless it is asked for by hand.
 func TooLate(p store.Post, now time.Time) bool {
 	return p.Lateness.Policy == store.LateSkip && now.Sub(p.ScheduledTime) > p.Lateness.Grace
 }
@@ -146,7 +141,9 @@ func TooLate(p store.Post, now time.Time) bool {
 func skipped(job store.Job, late time.Duration) *scheduler.Outcome {
 	why := store.Reason{Code: store.ReasonLate, Detail: late.Round(time.Second).String()}
 	return &scheduler.Outcome{Reason: why, Write: change(job, func(_ *store.Tx, p *store.Post) {
-		p.Status, p.Reason = store.PostSkipped, why
+		if p.Status, p.Reason = store.PostSkipped, why; p.Unsettled { // it may be out
+			fail(p, why)
+		}
 	})}
 }
 
@@ -161,15 +158,15 @@ func settled(out scheduler.Outcome, job store.Job, unsettled bool) scheduler.Out
 }
 
 // sort turns the network's error into what becomes of the post.
-func (w *Worker) sort(job store.Job, post store.Post, e *platform.Error) scheduler.Outcome {
-	detail := e.Error()
+func (w *Worker) sort(job store.Job, a attempt, e *platform.Error) scheduler.Outcome {
+	post, detail := a.post, e.Error()
 	switch e.Kind {
 	case platform.Refused:
 		return w.failed(job, store.Reason{Code: store.ReasonRefused, Detail: detail})
 	case platform.Wait:
 		return w.toWait(job, e)
 	case platform.Login, platform.Stopped:
-		return w.identityOut(job, post.IdentityID, e)
+		return w.identityOut(job, a.identity, e)
 	case platform.Transient:
 		if e.Scope == platform.ScopeIdentity { // nothing was sent, and it is not the post's fault
 			why := store.Reason{Code: store.ReasonNotConnected, Detail: detail}
@@ -213,39 +210,35 @@ func (w *Worker) toWait(job store.Job, e *platform.Error) scheduler.Outcome {
 	return out
 }
 
-// identityOut has the post, and all others of the identity, wait until the identity can act again.
-// That a login has ended its adapter has recorded already; a restriction only shows in the calls.
-func (w *Worker) identityOut(job store.Job, id uint64, e *platform.Error) scheduler.Outcome {
+// identityOut has the post wait after a call has shown that the identity cannot act. That a login has
+// ended its adapter has recorded already; a restriction only shows in the calls.
+func (w *Worker) identityOut(job store.Job, identity store.Identity, e *platform.Error) scheduler.Outcome {
 	why := store.Reason{Code: store.ReasonLogin, Detail: e.Error()}
 	if e.Kind == platform.Stopped {
 		why.Code = store.ReasonStopped
+		identity.State, identity.Reason = store.IdentityStopped, why
 	}
-	out := w.again(job, loginPause, why, true)
-	out.Hold, out.Failed = out.Again, true
-	if e.Kind != platform.Stopped {
-		return out
-	}
-	write := out.Write
-	out.Write = func(tx *store.Tx) error {
-		identity, err := tx.Identities.Get(id)
-		if err != nil {
-			return err
-		}
-		identity.State, identity.Reason, identity.UpdatedAt = store.IdentityStopped, why, tx.Now()
-		return errors.Join(write(tx), tx.Identities.Put(&identity))
-	}
+	out := w.waitForLogin(job, identity, why)
+	out.Failed = true
 	return out
 }
 
-// waitForLogin has the post, and all others of the identity, wait without troubling the network.
-func waitForLogin(job store.Job, identity store.Identity, now time.Time) scheduler.Outcome {
-	until := now.Add(loginPause)
-	why := identity.Reason
-	if why.Zero() {
-		why.Code = store.ReasonLogin
-	}
-	return scheduler.Outcome{Again: until, Hold: until, Reason: why,
-		Write: change(job, func(_ *store.Tx, p *store.Post) { p.Reason = why })}
+// waitForLogin has the post, and all others of the identity, wait without troubling the network until the
+// identity can act again: then [store.Identities.Put] has the lane go on. The identity is written as it is
+// given. If somebody has changed it since it was read, the next run looks at once.
+func (w *Worker) waitForLogin(job store.Job, identity store.Identity, why store.Reason) scheduler.Outcome {
+	write := change(job, func(_ *store.Tx, p *store.Post) { p.Reason = why })
+	return scheduler.Outcome{Again: w.db.Now(), Reason: why, Write: func(tx *store.Tx) error {
+		now, err := tx.Identities.Get(identity.ID)
+		if errors.Is(err, store.ErrNotFound) || (err == nil && !now.UpdatedAt.Equal(identity.UpdatedAt)) {
+			return write(tx)
+		}
+		if err == nil && now != identity {
+			identity.UpdatedAt = tx.Now()
+			err = tx.Identities.Put(&identity)
+		}
+		return errors.Join(err, write(tx), tx.Holds.Extend(job.Lane, tx.Now().Add(loginPause), why))
+	}}
 }
 
 // failed ends the post.
