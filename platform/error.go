@@ -15,6 +15,9 @@ const (
 	Wait Kind = "wait"
 	// Transient: the call surely had no effect, and trying again later may work.
 	Transient Kind = "transient"
+	// UnderWay: the media are being uploaded and nothing has been sent yet. The upload goes on by itself;
+	// the post is sent when it is asked for again, after the wait that is named, and the media are there.
+	UnderWay Kind = "under_way"
 	// Refused: the network will not do it, now or later. Scope says whether the content or the
 	// chat is the reason.
 	Refused Kind = "refused"
@@ -42,7 +45,7 @@ type Error struct {
 	Kind  Kind
 	Scope Scope
 	Code  string        // the network's own name for it, such as FLOOD_WAIT; empty if it has none
-	Wait  time.Duration // with Kind Wait: how long, from now
+	Wait  time.Duration // with Kind Wait and UnderWay: how long, from now
 	Field string        // with ScopeContent: the part of the post, such as text or media[2].url
 	Err   error         // what happened, in words
 }

@@ -57,6 +57,9 @@ type Post struct {
 	Text   string
 	Format Format
 	Media  []Media // at most one group: two or more make an album
+	// MediaKey is the same for all posts that have the same media, such as those of a broadcast: they are
+	// fetched and uploaded once. 0 means that no other post has them.
+	MediaKey int64
 
 	Silent        bool // deliver without a sound
 	NoLinkPreview bool

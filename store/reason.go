@@ -63,6 +63,7 @@ const (
 	ReasonBackingOff    ReasonCode = "backing_off"    // a site that refused is left alone
 	ReasonResting       ReasonCode = "resting"        // a site that is to be asked seldom is left in peace
 	ReasonAlertsOpen    ReasonCode = "alerts_open"    // somebody has to look at an alert
+	ReasonUploading     ReasonCode = "uploading"      // the media are being uploaded
 )
 
 // Zero reports whether there is no reason.
@@ -161,6 +162,7 @@ func reasonWords() map[ReasonCode]words {
 		ReasonBackingOff:    {en: "The site refused to answer and is left alone", ru: "Сайт отказался отвечать, и его пока не спрашивают"},
 		ReasonResting:       {en: "Names are looked up there seldom, and it is left in peace", ru: "Имена там ищутся редко, и сайт не спрашивают"},
 		ReasonAlertsOpen:    {en: "Not called: somebody has to look at an alert", ru: "Не вызвано: есть непросмотренное оповещение"},
+		ReasonUploading:     {en: "Uploading the media", ru: "Загружаем медиафайлы"},
 		ReasonScheduleEnded: {en: "The schedule names no later time", ru: "В расписании больше нет запусков"},
 	}
 }

@@ -54,6 +54,7 @@ type connection struct {
 	cancel   context.CancelFunc
 	done     chan struct{} // closed when the goroutine has ended
 	renew    chan error    // asks for a new login, and says why
+	uploads  *uploads
 
 	// Of the goroutine alone.
 	renewed time.Time   // the last time a dead login was replaced
@@ -77,6 +78,7 @@ func newConnection(n *Network, identityID uint64, cancel context.CancelFunc) *co
 		cancel:   cancel,
 		done:     make(chan struct{}),
 		renew:    make(chan error, 1),
+		uploads:  newUploads(),
 		changed:  make(chan struct{}),
 		status:   Status{State: StateConnecting, Since: n.cfg.Now().UTC()},
 	}
@@ -84,6 +86,7 @@ func newConnection(n *Network, identityID uint64, cancel context.CancelFunc) *co
 
 // keep connects until ctx ends or a person is needed.
 func (c *connection) keep(ctx context.Context) {
+	defer c.uploads.stop()
 	pause := shortestPause
 	for ctx.Err() == nil {
 		began := c.network.cfg.Now()

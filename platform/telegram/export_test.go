@@ -53,3 +53,11 @@ func Count(n *Network, updates ...tg.UpdatesClass) error {
 	}
 	return nil
 }
+
+// SetUploadPatience sets how long a post waits for its media.
+func SetUploadPatience(n *Network, patience time.Duration) { n.uploading.patience = patience }
+
+// SetUploadTimes sets how long Telegram may take to accept a part, and the pause before it is sent again.
+func SetUploadTimes(n *Network, part, retry time.Duration) {
+	n.uploading.part, n.uploading.retry = part, retry
+}

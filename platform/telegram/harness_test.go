@@ -172,6 +172,8 @@ func (r *room) start() {
 	if err != nil {
 		r.Fatal(err)
 	}
+	telegram.SetUploadPatience(n, limit)
+	telegram.SetUploadTimes(n, limit, 100*time.Millisecond)
 	if r.hearPause > 0 {
 		telegram.SetHearPause(n, r.hearPause)
 	}

@@ -15,8 +15,10 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"belfry/platform"
+	"belfry/platform/telegram"
 	"belfry/platform/telegram/telegramtest"
 )
 
@@ -160,25 +162,118 @@ func TestFileThatTelegramHasLostIsUploadedAgain(t *testing.T) {
 	r.mustPublish(platform.Post{Key: 1, Media: album})
 	r.srv.Fail("messages.sendMedia", 1, 400, "FILE_PART_0_MISSING")
 	r.mustPublish(platform.Post{Key: 2, Media: album[:1]})
-	r.calls("messages.uploadMedia", 4)
-	r.calls("upload.saveFilePart", 6)
+	r.calls("messages.uploadMedia", 2)
+	r.calls("upload.saveFilePart", 4)
 }
 
-func TestUploadSitsOutShortThrottlingAndNothingElse(t *testing.T) {
+func (r *room) document(parts int) []platform.Media {
+	r.Helper()
+	r.file("a.bin", bytes.Repeat([]byte("0123456789abcdef"), parts*512<<10/16))
+	return []platform.Media{{Kind: platform.Document, File: "a.bin"}}
+}
+
+func TestUploadSitsOutThrottlingHoweverOftenAndLong(t *testing.T) {
 	t.Parallel()
 	r := newRoom(t)
-	r.file("a.bin", []byte("content"))
-	p := platform.Post{Key: 1, Media: []platform.Media{{Kind: platform.Document, File: "a.bin"}}}
-	r.srv.Fail("upload.saveFilePart", 2, 420, "FLOOD_PREMIUM_WAIT_0")
+	p := platform.Post{Key: 1, Media: r.document(13)}
+	for range 3 {
+		r.srv.Pass("upload.saveFilePart", 4)
+		r.srv.Fail("upload.saveFilePart", 5, 420, "FLOOD_PREMIUM_WAIT_0")
+	}
+	r.srv.Fail("upload.saveFilePart", 1, 420, "FLOOD_PREMIUM_WAIT_6")
 	r.mustPublish(p)
+	r.calls("upload.saveFilePart", 13+3*5+1)
 	p.Key = 2
 	r.srv.Fail("upload.saveFilePart", 1, 420, "FLOOD_WAIT_2")
 	r.refused(p, platform.Wait, platform.ScopeIdentity)
-	r.srv.Fail("upload.saveFilePart", 1, 420, "FLOOD_PREMIUM_WAIT_300")
-	r.refused(p, platform.Wait, platform.ScopeIdentity)
-	r.srv.Fail("upload.saveFilePart", 3, 500, "INTERNAL")
-	r.refused(p, platform.Transient, platform.ScopeChat)
 	r.only()
+}
+
+func TestUploadGoesOnWhereItStopped(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	p := platform.Post{Key: 1, Media: r.document(7)}
+	for _, failure := range []func(){
+		func() { r.srv.Fail("upload.saveFilePart", 3, 500, "INTERNAL") },
+		func() { r.srv.Fail("upload.saveFilePart", 3, 500, "INTERNAL") },
+		func() { r.srv.DropBefore("upload.saveFilePart", 1) },
+	} {
+		r.srv.Pass("upload.saveFilePart", 2)
+		failure()
+	}
+	for range 2 { // a part that is not accepted is an attempt
+		if e := r.refused(p, platform.Transient, platform.ScopeContent); e.Field != "media[0].file" {
+			t.Errorf("field %q", e.Field)
+		}
+	}
+	r.mustPublish(p)
+	r.calls("upload.saveFilePart", 7+3+3+1)
+	checkMedia(t, r.only().Media, "document", "a.bin", bytes.Repeat([]byte("0123456789abcdef"), 7*512<<10/16))
+}
+
+func TestPartThatIsNeverAnsweredIsAnAttempt(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	telegram.SetUploadTimes(r.network, 50*time.Millisecond, time.Millisecond)
+	r.srv.Mute("upload.saveFilePart", -1)
+	p := platform.Post{Key: 1, Media: r.document(1)}
+	r.refused(p, platform.Transient, platform.ScopeContent)
+}
+
+func TestUploadDoesNotHoldUpOtherPosts(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	p := platform.Post{Key: 1, Media: r.document(3)}
+	r.srv.Pass("upload.saveFilePart", 1)
+	release := r.srv.Hold("upload.saveFilePart", 1)
+	telegram.SetUploadPatience(r.network, time.Millisecond)
+	for range 3 {
+		if e := r.refused(p, platform.UnderWay, platform.ScopeContent); e.Wait <= 0 {
+			t.Errorf("wait %s", e.Wait)
+		}
+	}
+	r.awaitCalls("upload.saveFilePart", 2)
+	r.mustPublish(platform.Post{Key: 2, Text: "now"})
+	release()
+	telegram.SetUploadPatience(r.network, limit)
+	r.mustPublish(p)
+	r.calls("upload.saveFilePart", 3)
+}
+
+func TestMediaOfSeveralPostsAreFetchedAndUploadedOnce(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	fetched := 0
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fetched++
+		w.Write(picture(fetched, 10))
+	}))
+	defer web.Close()
+	post := platform.Post{MediaKey: 7, Media: []platform.Media{{Kind: platform.Photo, URL: web.URL + "/a.png"}}}
+	for post.Key = 1; post.Key <= 3; post.Key++ {
+		r.mustPublish(post)
+	}
+	r.calls("upload.saveFilePart", 1)
+	r.calls("messages.uploadMedia", 1)
+	r.srv.Fail("messages.sendMedia", 1, 400, "FILE_REFERENCE_EXPIRED")
+	r.mustPublish(post)
+	post.Key, post.MediaKey = 5, 0 // the address may have another picture for another post
+	r.mustPublish(post)
+	for i, m := range r.messages() {
+		checkMedia(t, m.Media, "photo", "", picture([]int{1, 1, 1, 2, 3}[i], 10))
+	}
+}
+
+func TestFileThatWasReplacedIsUploadedAnew(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	post := platform.Post{Key: 1, Media: []platform.Media{{Kind: platform.Photo, File: "a.png"}}}
+	r.file("a.png", picture(10, 10))
+	r.srv.Fail("messages.sendMedia", 1, 500, "INTERNAL")
+	r.refused(post, platform.Unknown, platform.ScopeChat)
+	r.file("a.png", picture(20, 10))
+	r.mustPublish(post)
+	checkMedia(t, r.only().Media, "photo", "", picture(20, 10))
 }
 
 func TestContentThatCannotBeFetchedIsToldFromAServerThatIsDown(t *testing.T) {
@@ -206,9 +301,9 @@ func TestContentThatCannotBeFetchedIsToldFromAServerThatIsDown(t *testing.T) {
 			t.Errorf("%s: field %q", path, e.Field)
 		}
 	}
-	r.refused(post("/busy.png"), platform.Transient, platform.ScopeIdentity)
+	r.refused(post("/busy.png"), platform.Transient, platform.ScopeContent)
 	web.Close()
-	r.refused(post("/a.png"), platform.Transient, platform.ScopeIdentity)
+	r.refused(post("/a.png"), platform.Transient, platform.ScopeContent)
 	r.calls("messages.sendMedia", 0)
 }
 

@@ -119,9 +119,10 @@ type Network struct {
 	web  *http.Client
 	root *os.Root // nil without a media folder
 
-	seenPause time.Duration  // between two reports of what was seen
-	hearPause time.Duration  // before what was not heard is tried a second time; it doubles
-	loginTime time.Duration  // that a login may take
+	seenPause time.Duration // between two reports of what was seen
+	hearPause time.Duration // before what was not heard is tried a second time; it doubles
+	loginTime time.Duration // that a login may take
+	uploading uploadTimes
 	running   sync.WaitGroup // the logins
 
 	mu          sync.Mutex
@@ -148,7 +149,8 @@ func New(db *store.DB, cfg Config) (*Network, error) {
 	cfg.Patience = cmp.Or(cfg.Patience, 5*time.Second)
 	n := &Network{
 		db: db, cfg: cfg, dc: where, web: webClient(cfg.Private), seenPause: 10 * time.Second, hearPause: shortestPause, loginTime: 10 * time.Minute,
-		up: make(chan struct{}), connections: map[uint64]*connection{}, listeners: map[uint64]Listener{},
+		uploading: uploadTimes{patience: 2 * time.Second, part: 30 * time.Second, retry: time.Second},
+		up:        make(chan struct{}), connections: map[uint64]*connection{}, listeners: map[uint64]Listener{},
 		logins: map[uint64]*login{}, listings: map[uint64]*listing{}, invites: map[invite]platform.ChatRef{},
 	}
 	if cfg.MediaDir != "" {

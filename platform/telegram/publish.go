@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -158,7 +159,7 @@ func (p publisher) attempt(ctx context.Context, d draft) (platform.Receipt, *fai
 	if err := c.mayShow(d.Buttons); err != nil {
 		return platform.Receipt{}, &failure{err: err}
 	}
-	o := outgoing{network: p.network, api: api, draft: d}
+	o := outgoing{api: api, connection: c, draft: d}
 	var updates tg.UpdatesClass
 	var sent bool
 	if o.place, err = p.network.place(ctx, c, api, d.target); err == nil {
@@ -166,7 +167,11 @@ func (p publisher) attempt(ctx context.Context, d draft) (platform.Receipt, *fai
 	}
 	if err != nil {
 		e := c.sorted(api, err, sent)
-		return platform.Receipt{}, &failure{err: e, cure: prescribe(err, e, o.place), peer: o.Peer}
+		cure := prescribe(err, e, o.place)
+		if cure == uploadAgain || e.Kind == platform.Refused && e.Scope == platform.ScopeContent {
+			c.uploads.forget(o.uploads...)
+		}
+		return platform.Receipt{}, &failure{err: e, cure: cure, peer: o.Peer}
 	}
 	return receipt(updates, o.Peer, o.randomIDs()), nil
 }
@@ -193,10 +198,11 @@ func prescribe(err error, e *platform.Error, at place) cure {
 
 // outgoing is a post on its way to a peer.
 type outgoing struct {
-	network *Network
-	api     *tg.Client
+	api        *tg.Client
+	connection *connection
 	place
 	draft
+	uploads []*upload // of the media, in order
 }
 
 // randomIDs are the random ids of the post's messages, in order.
@@ -211,6 +217,9 @@ func (o *outgoing) randomIDs() []int64 {
 // send makes the messages. sent is false as long as no call has been made that could make one.
 func (o *outgoing) send(ctx context.Context) (u tg.UpdatesClass, sent bool, err error) {
 	ids := o.randomIDs()
+	if err := o.upload(ctx); err != nil {
+		return nil, false, err
+	}
 	switch len(o.Media) {
 	case 0:
 		u, err = o.api.MessagesSendMessage(ctx, &tg.MessagesSendMessageRequest{
@@ -219,7 +228,10 @@ func (o *outgoing) send(ctx context.Context) (u tg.UpdatesClass, sent bool, err 
 		})
 		return u, true, wrap("send the message", err)
 	case 1:
-		media, err := o.upload(ctx, 0)
+		media, err := o.uploads[0].file, error(nil)
+		if o.MediaKey != 0 {
+			media, err = o.keep(ctx, 0)
+		}
 		if err != nil {
 			return nil, false, err
 		}
@@ -231,7 +243,7 @@ func (o *outgoing) send(ctx context.Context) (u tg.UpdatesClass, sent bool, err 
 	}
 	album := make([]tg.InputSingleMedia, len(o.Media))
 	for i := range o.Media {
-		media, err := o.store(ctx, i)
+		media, err := o.keep(ctx, i)
 		if err != nil {
 			return nil, false, err
 		}
@@ -251,25 +263,34 @@ func wrap(doing string, err error) error {
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
-// upload uploads attachment number i.
-func (o *outgoing) upload(ctx context.Context, i int) (tg.InputMediaClass, error) {
-	m := o.Media[i]
-	c, err := o.network.open(ctx, m)
-	if err != nil {
-		return nil, o.blame(i, err)
+// upload waits until the media are at Telegram.
+func (o *outgoing) upload(ctx context.Context) error {
+	us := o.connection.uploads
+	for _, m := range o.Media {
+		o.uploads = append(o.uploads, us.start(o.connection, cmp.Or(o.MediaKey, o.Key), m))
 	}
-	defer c.Close()
-	file, err := upload(ctx, o.api, c, sizeLimit(m.Kind))
-	if err != nil {
-		return nil, o.blame(i, fmt.Errorf("upload: %w", err))
+	patience := time.NewTimer(o.connection.network.uploading.patience)
+	defer patience.Stop()
+	for i, u := range o.uploads {
+		err := us.await(ctx, u, patience.C)
+		if errors.Is(err, errUnderWay) {
+			return underWay(o.uploads)
+		}
+		if err != nil {
+			return o.blame(i, fmt.Errorf("upload: %w", err))
+		}
 	}
-	return inputMedia(m.Kind, c, file), nil
+	return nil
 }
 
 // blame names attachment number i as the one that an error of the content is about. No call has
-// been made yet that could make a message.
+// been made yet that could make a message. A file that did not get here or to Telegram is such an error:
+// there is a connection.
 func (o *outgoing) blame(i int, err error) error {
 	e := *sortError(err, false)
+	if _, sorted := errors.AsType[*platform.Error](err); e.Kind == platform.Transient && !sorted {
+		e.Scope = platform.ScopeContent
+	}
 	if e.Scope == platform.ScopeContent {
 		e.Field = fmt.Sprintf("media[%d].file", i)
 		if o.Media[i].URL != "" {
@@ -279,25 +300,35 @@ func (o *outgoing) blame(i int, err error) error {
 	return &e
 }
 
-// store uploads attachment number i and has Telegram keep it, as the members of an album must be.
-func (o *outgoing) store(ctx context.Context, i int) (tg.InputMediaClass, error) {
-	media, err := o.upload(ctx, i)
-	if err != nil {
-		return nil, err
+// keep has Telegram keep attachment number i, as it must for the members of an album and for what is sent
+// to several chats.
+func (o *outgoing) keep(ctx context.Context, i int) (tg.InputMediaClass, error) {
+	u, us := o.uploads[i], o.connection.uploads
+	us.mu.Lock()
+	kept := u.kept
+	us.mu.Unlock()
+	if kept != nil {
+		return kept, nil
 	}
-	stored, err := o.api.MessagesUploadMedia(ctx, &tg.MessagesUploadMediaRequest{Peer: o.input(), Media: media})
+	stored, err := o.api.MessagesUploadMedia(ctx, &tg.MessagesUploadMediaRequest{Peer: o.input(), Media: u.file})
 	if err != nil {
 		return nil, o.blame(i, fmt.Errorf("store: %w", err))
 	}
 	switch stored := stored.(type) {
 	case *tg.MessageMediaPhoto:
 		if photo, ok := stored.Photo.(*tg.Photo); ok {
-			return &tg.InputMediaPhoto{ID: photo.AsInput()}, nil
+			kept = &tg.InputMediaPhoto{ID: photo.AsInput()}
 		}
 	case *tg.MessageMediaDocument:
 		if document, ok := stored.Document.(*tg.Document); ok {
-			return &tg.InputMediaDocument{ID: document.AsInput()}, nil
+			kept = &tg.InputMediaDocument{ID: document.AsInput()}
 		}
 	}
-	return nil, o.blame(i, fmt.Errorf("store the media: the answer is a %T", stored))
+	if kept == nil {
+		return nil, o.blame(i, fmt.Errorf("store the media: the answer is a %T", stored))
+	}
+	us.mu.Lock()
+	defer us.mu.Unlock()
+	u.kept = kept
+	return kept, nil
 }

@@ -24,6 +24,8 @@ type network struct {
 	faults   []fault
 	calls    int
 	took     time.Duration // how long a call takes
+	upload   time.Duration // how long media take, beginning with the first call
+	uploaded time.Time     // when they are there
 	failed   map[int64]int // calls by the post's key that the network has let fail
 }
 
@@ -64,6 +66,14 @@ func (n *network) Publisher(uint64) platform.Publisher { return n }
 func (n *network) Publish(ctx context.Context, p platform.Post) (platform.Receipt, error) {
 	n.mu.Lock()
 	n.calls++
+	if len(p.Media) > 0 && n.uploaded.IsZero() {
+		n.uploaded = time.Now().Add(n.upload)
+	}
+	if len(p.Media) > 0 && time.Now().Before(n.uploaded) {
+		n.mu.Unlock()
+		time.Sleep(2 * time.Second)
+		return platform.Receipt{}, &platform.Error{Kind: platform.UnderWay, Scope: platform.ScopeContent, Wait: 3 * time.Second, Err: errors.New("1 of 2 MB")}
+	}
 	var f fault
 	if len(n.faults) > 0 {
 		f, n.faults = n.faults[0], n.faults[1:]

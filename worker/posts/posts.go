@@ -37,7 +37,7 @@ type Config struct {
 	// each varied by up to a fifth. 0 means a minute.
 	Backoff time.Duration
 	// Deadline is how long a call with text alone may take; 0 means 30 s. One with media may take
-	// ten times that.
+	// three times that; their upload is no part of it.
 	Deadline time.Duration
 	// Patience is how long making a post waits for the network to confirm its target; 0 means 3 s.
 	// A target that could not be confirmed in that time is accepted.
@@ -64,7 +64,7 @@ func New(db *store.DB, networks map[string]Network, cfg Config) *Worker {
 }
 
 // mediaDeadline is how many times longer a call with media may take than one without.
-const mediaDeadline = 10
+const mediaDeadline = 3
 
 // Job is how the scheduler runs posts.
 func (w *Worker) Job() scheduler.Kind {

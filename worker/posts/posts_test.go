@@ -215,6 +215,41 @@ func TestAPostThatMustNotBeLateIsSkippedAlsoAfterAFailedCall(t *testing.T) {
 	}
 }
 
+// The media take two hours. Meanwhile a text is due every minute.
+func TestAnUploadHoldsUpNoOtherPost(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.net.upload = 2 * time.Hour
+		slow := b.schedule(time.Minute, Request{Media: []store.Media{{Kind: "video", URL: "https://example.com/a.mp4"}}})
+		var texts []uint64
+		for i := range 200 {
+			texts = append(texts, b.schedule(time.Duration(i+1)*time.Minute, Request{}).ID)
+		}
+		b.Pass(time.Hour + 3*time.Second)
+		if p := b.post(slow.ID); p.Status != store.PostPublishing || p.Reason.Code != store.ReasonUploading || p.Attempts != 0 || p.Unsettled {
+			t.Errorf("on its way: %+v", p)
+		}
+		b.Pass(time.Hour + 3*time.Minute)
+		if p := b.post(slow.ID); p.Status != store.PostPublished || p.Attempts != 1 || p.Failures != 0 || p.PublishedAt.Sub(p.ScheduledTime) > 2*time.Hour+5*time.Second {
+			t.Errorf("in the end: %+v", p)
+		}
+		b.Pass(2 * time.Hour)
+		for _, id := range texts {
+			if p := b.post(id); p.Status != store.PostPublished || p.PublishedAt.Sub(p.ScheduledTime) > 2*time.Second {
+				t.Errorf("post %d is %s, out at %s and not at %s", id, p.Status, p.PublishedAt, p.ScheduledTime)
+			}
+		}
+		var runs int
+		b.View(func(tx *store.Tx) error {
+			page, err := tx.Runs.Of(slow.JobName(), store.Query{Limit: 100})
+			runs = len(page.Items)
+			return err
+		})
+		if runs != 1 {
+			t.Errorf("the history has %d runs of it", runs)
+		}
+	})
+}
+
 type action = func(*Worker, *store.Tx, uint64) (store.Post, error)
 
 func do(b *bench, a action, id uint64) error {

@@ -161,6 +161,8 @@ func settled(out scheduler.Outcome, job store.Job, unsettled bool) scheduler.Out
 func (w *Worker) sort(job store.Job, a attempt, e *platform.Error) scheduler.Outcome {
 	post, detail := a.post, e.Error()
 	switch e.Kind {
+	case platform.UnderWay:
+		return w.uploading(job, e)
 	case platform.Refused:
 		return w.failed(job, store.Reason{Code: store.ReasonRefused, Detail: detail})
 	case platform.Wait:
@@ -208,6 +210,16 @@ func (w *Worker) toWait(job store.Job, e *platform.Error) scheduler.Outcome {
 	out.Reason = why
 	out.Write = change(job, func(_ *store.Tx, p *store.Post) { p.Reason = why })
 	return out
+}
+
+// uploading has the post look again whether its media are at the network; others have their turn. The
+// attempt goes on.
+func (w *Worker) uploading(job store.Job, e *platform.Error) scheduler.Outcome {
+	why := store.Reason{Code: store.ReasonUploading, Detail: e.Error()}
+	return scheduler.Outcome{Again: w.db.Now().Add(e.Wait), Reason: why, Step: true, Write: change(job, func(_ *store.Tx, p *store.Post) {
+		p.Reason = why
+		p.Attempts--
+	})}
 }
 
 // identityOut has the post wait after a call has shown that the identity cannot act. That a login has

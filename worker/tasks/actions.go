@@ -223,7 +223,11 @@ func (w *Worker) PreviewOf(ctx context.Context, r Request) (platform.Receipt, er
 func (w *Worker) toMe(ctx context.Context, task store.Task) (platform.Receipt, error) {
 	ctx, cancel := context.WithTimeout(ctx, w.deadline(task))
 	defer cancel()
-	receipt, err := w.network.Publisher(task.IdentityID).Publish(ctx, platformPost(task, platform.NewKey(), Me))
+	post := platformPost(task, platform.NewKey(), Me)
+	receipt, err := w.network.Publisher(task.IdentityID).Publish(ctx, post)
+	for platform.AsError(err).Kind == platform.UnderWay && ctx.Err() == nil { // each call waits for the media for a while
+		receipt, err = w.network.Publisher(task.IdentityID).Publish(ctx, post)
+	}
 	if err == nil {
 		return receipt, nil
 	}

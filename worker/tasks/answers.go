@@ -48,6 +48,8 @@ func (w *Worker) failed(ctx context.Context, s *step, asked bool, err error) (sc
 	switch e.Kind {
 	case platform.Wait:
 		return w.toWait(s, e), nil
+	case platform.UnderWay:
+		return w.uploading(s, e), nil
 	case platform.Stopped, platform.Login:
 		return w.accountOut(s, e), nil
 	case platform.Refused:
@@ -75,6 +77,19 @@ func (w *Worker) failed(ctx context.Context, s *step, asked bool, err error) (sc
 		}
 	}
 	return w.chatFailed(s, e), nil
+}
+
+// uploading has the task look again whether its media are at the network. The attempt goes on.
+func (w *Worker) uploading(s *step, e *platform.Error) scheduler.Outcome {
+	why := store.Reason{Code: store.ReasonUploading, Detail: e.Error()}
+	out := w.settleAsked(s, false, func(_ *store.Tx, d *store.Delivery, _ *store.Pace) (store.DeliveryStatus, store.Reason, error) {
+		if n := len(d.Tries); n > 0 && d.Tries[n-1].Outcome == store.TryBegun {
+			d.Tries = d.Tries[:n-1]
+		}
+		return store.DeliveryPending, why, nil
+	})
+	out.Again, out.Reason = w.db.Now().Add(e.Wait), why
+	return out
 }
 
 // chatFailed has a chat tried again after a pause, or gives it up. An unknown outcome leaves the

@@ -112,7 +112,7 @@ func platformPost(t store.Task, key int64, target string) platform.Post {
 		media[i] = platform.Media{Kind: platform.MediaKind(m.Kind), File: m.File, URL: m.URL, Name: m.Name}
 	}
 	return platform.Post{
-		Key: key, Target: target, Text: t.Text, Format: platform.Format(t.Format), Media: media,
+		Key: key, Target: target, Text: t.Text, Format: platform.Format(t.Format), Media: media, MediaKey: t.Key,
 		Silent: t.Silent, NoLinkPreview: t.NoLinkPreview,
 	}
 }

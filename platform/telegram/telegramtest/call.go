@@ -115,7 +115,7 @@ func (c *conn) call(ses *session, id int64, b *bin.Buffer) {
 	case ended != nil:
 		c.answer(ses, id, nil, ended)
 		return
-	case f == nil:
+	case f == nil || f.kind == pass:
 	case f.err != nil:
 		c.answer(ses, id, nil, f.err)
 		return

@@ -16,6 +16,7 @@ const (
 	drop                        // carry out, cut the connection
 	dropBefore                  // cut the connection
 	hold                        // carry out and answer when released
+	pass                        // carry out and answer, as without a fault
 )
 
 // fault is what happens to one or more calls of a method in place of the usual.
@@ -46,6 +47,11 @@ func (s *Server) FailFor(userID int64, method string, n, code int, message strin
 // account at the other end of a private chat. It comes before FailFor, and that before Fail.
 func (s *Server) FailIn(chatID int64, method string, n, code int, message string) {
 	s.addFault(faultKey{method: method, chat: chatID}, &fault{kind: fail, left: n, err: tgerr.New(code, message)})
+}
+
+// Pass has nothing happen to the next n calls of a method, so that the faults after it come later.
+func (s *Server) Pass(method string, n int) {
+	s.addFault(faultKey{method: method}, &fault{kind: pass, left: n})
 }
 
 // Mute accepts, acknowledges and carries out the next n calls of a method, and never answers them.
