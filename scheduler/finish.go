@@ -53,7 +53,7 @@ func (s *Scheduler) finish(tx *store.Tx, e *ending) error {
 	job.State, job.Started, job.LeaseEnd = store.JobWaiting, time.Time{}, time.Time{}
 	if past.Result == store.ResultFailed {
 		job.Failures++
-	} else if past.Result == store.ResultDone {
+	} else if past.Result == store.ResultDone && !out.Idle {
 		job.Failures = 0
 	}
 	s.notePlanned(job.ID)

@@ -49,6 +49,9 @@ type Outcome struct {
 	// Step says that the run was one of many steps, of which the worker keeps a record of its own: if
 	// it asks to be called again, the history does not tell of it.
 	Step bool
+	// Idle says that the run does not show whether the work goes well: where it has not failed, it leaves the
+	// number of failures in a row as it is.
+	Idle bool
 	// Failed makes the history tell a failure, although the worker has dealt with it.
 	Failed bool
 	// Err is what went wrong where the worker has made an outcome of an error. It decides whether the
