@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,18 +23,26 @@ type Bench struct {
 	T    *testing.T
 	DB   *store.DB
 	Stop func() // ends the scheduler and waits for its runs; without one it does nothing
+
+	ahead atomic.Int64 // of the bubble's time, by which the clock is wrong
 }
+
+// SetClock sets the wall clock ahead of the bubble's time.
+func (b *Bench) SetClock(ahead time.Duration) { b.ahead.Store(int64(ahead)) }
+
+func (b *Bench) now() time.Time { return time.Now().Add(time.Duration(b.ahead.Load())) }
 
 // InBubble calls test in a bubble, with a bench whose store is empty and whose scheduler has not been
 // started. Afterwards it proves that the store is sound.
 func InBubble(t *testing.T, test func(*Bench)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		db, err := store.Open(filepath.Join(quickDir(t), "belfry.db"), store.Options{})
+		b := &Bench{T: t, Stop: func() {}}
+		db, err := store.Open(filepath.Join(quickDir(t), "belfry.db"), store.Options{Now: b.now})
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := &Bench{T: t, DB: db, Stop: func() {}}
+		b.DB = db
 		test(b)
 		b.Stop()
 		problems, err := db.Verify()
@@ -59,7 +68,7 @@ func quickDir(t *testing.T) string {
 // Start ends the scheduler, if one runs, and starts another one on the store, as a new process would.
 func (b *Bench) Start(kinds map[string]scheduler.Kind) {
 	b.Stop()
-	s := scheduler.New(b.DB, scheduler.Config{Kinds: kinds, Drain: time.Millisecond, Log: zerolog.Nop()})
+	s := scheduler.New(b.DB, scheduler.Config{Kinds: kinds, Now: b.now, Drain: time.Millisecond, Log: zerolog.Nop()})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- s.Run(ctx) }()
