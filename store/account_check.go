@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -23,18 +24,60 @@ type AccountCheck struct {
 	Errors   int                `json:"errors"`
 	Changes  int                `json:"changes"` // accounts of which something else is believed now
 
-	// Where it is. Sites are those that are left, the first of them being checked; Cursor is the
-	// last account of it that is done, and Last the last that the check is about.
-	Sites    []string    `json:"sites,omitempty"`
-	Cursor   uint64      `json:"cursor,omitempty"`
-	Last     uint64      `json:"last,omitempty"`
-	Canary   CanaryState `json:"canary,omitempty"`   // of the site being checked
+	// Where it is. Sites are those that are left, the first of them being the one that was asked last; Last
+	// is the last account that the check is about.
+	Sites     []string             `json:"sites,omitempty"`
+	Last      uint64               `json:"last,omitempty"`
+	SitePlace                      // on the first site
+	Beside    map[string]SitePlace `json:"beside,omitempty"`    // on others
+	NextCheck time.Time            `json:"next_check,omitzero"` // when another one may begin beside it
+	Of        int                  `json:"of,omitempty"`        // sites that it began with; 0 in what was written before this was noted
+	Stopped   []string             `json:"stopped,omitempty"`   // sites that it gave up
+	GivenUp   []GivenUp            `json:"given_up,omitempty"`
+}
+
+// SitePlace is where a check is on a site.
+type SitePlace struct {
+	Cursor   uint64      `json:"cursor,omitempty"` // the last account that is done
+	Canary   CanaryState `json:"canary,omitempty"`
 	Canaries int         `json:"canaries,omitempty"` // canaries that were asked for in vain since one was found
-	Refusals int         `json:"refusals,omitempty"` // in a row, on this site
+	Refusals int         `json:"refusals,omitempty"` // in a row
 	Suspect  Suspect     `json:"suspect,omitzero"`
-	Of       int         `json:"of,omitempty"`      // sites that it began with; 0 in what was written before this was noted
-	Stopped  []string    `json:"stopped,omitempty"` // sites that it gave up
-	GivenUp  []GivenUp   `json:"given_up,omitempty"`
+	Next     time.Time   `json:"next,omitzero"` // when the site may be asked again
+}
+
+// Place is where the check is on one of its sites.
+func (c *AccountCheck) Place(site string) SitePlace {
+	if site == c.Sites[0] {
+		return c.SitePlace
+	}
+	return c.Beside[site]
+}
+
+// Turn makes one of the sites the first.
+func (c *AccountCheck) Turn(site string) {
+	if site == c.Sites[0] {
+		return
+	}
+	place, beside := c.Beside[site], maps.Clone(c.Beside)
+	delete(beside, site)
+	if beside == nil {
+		beside = make(map[string]SitePlace)
+	}
+	beside[c.Sites[0]] = c.SitePlace
+	sites := slices.Clone(c.Sites)
+	i := slices.Index(sites, site)
+	sites[0], sites[i] = sites[i], sites[0]
+	c.Sites, c.SitePlace, c.Beside = sites, place, beside
+}
+
+// Leave ends the work on the first site.
+func (c *AccountCheck) Leave() {
+	c.Sites, c.SitePlace = slices.Clone(c.Sites[1:]), SitePlace{}
+	if len(c.Sites) > 0 {
+		c.SitePlace, c.Beside = c.Beside[c.Sites[0]], maps.Clone(c.Beside)
+		delete(c.Beside, c.Sites[0])
+	}
 }
 
 // GivenUp is a site that a check gave up, why, and until when it is left alone for that.
@@ -138,19 +181,11 @@ func (t AccountChecks) Begin(c *AccountCheck) error {
 	return trim(t.Table, c.ID, maxChecks, func(past *AccountCheck) bool { return t.tx.Now().Sub(past.Began) >= maxCheckAge })
 }
 
-// Running returns the check that is under way. If there is none, the error is a [*CorruptError] where
-// there is one that is damaged, which will never end, and else wraps [ErrNotFound]. Another one may be
-// begun in both cases.
-func (t AccountChecks) Running() (c AccountCheck, err error) {
-	err = fmt.Errorf("a check under way: %w", ErrNotFound)
+// Running yields the checks that are under way, the first to have begun first. One that is damaged is a
+// [*CorruptError], and will never end.
+func (t AccountChecks) Running() iter.Seq2[AccountCheck, error] {
 	prefix := key(nil).uint(0)
-	for found, bad := range t.scan("running", prefix, prefix.next()) {
-		if !IsCorrupt(bad) {
-			return found, bad
-		}
-		err = bad
-	}
-	return c, err
+	return t.scan("running", prefix, prefix.next())
 }
 
 // ByTime returns checks, the latest first.

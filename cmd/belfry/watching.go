@@ -62,6 +62,9 @@ func (svc *service) watchAccounts(s *settings, zone *time.Location) error {
 // to wait: looking names up is what Telegram makes logins wait for the longest.
 type nameProber struct{ svc *service }
 
+// longestHold is how long a login may have to wait before it may look names up.
+const longestHold = 7 * 24 * time.Hour
+
 // lookups is the lane under which it is kept how long a login may look no names up. What it sends is not
 // held by that.
 func lookups(i store.Identity) string { return "names:" + i.Lane() }
@@ -118,7 +121,9 @@ func (p nameProber) asker() (asker store.Identity, wait time.Duration, err error
 			if err != nil && !errors.Is(err, store.ErrNotFound) && !store.IsCorrupt(err) {
 				return err
 			}
-			wait = max(wait, hold.Until.Sub(tx.Now()))
+			if left := hold.Until.Sub(tx.Now()); left <= longestHold { // else the clock was wrong when it was written
+				wait = max(wait, left)
+			}
 		}
 		return nil
 	})
@@ -151,7 +156,7 @@ func askers(all []store.Identity) []store.Identity {
 // hold keeps a login from looking names up for as long as Telegram asks, and for a week at most.
 func (p nameProber) hold(i store.Identity, e *platform.Error) error {
 	err := p.svc.db.Update(func(tx *store.Tx) error {
-		until := tx.Now().Add(min(max(0, e.Wait), 7*24*time.Hour))
+		until := tx.Now().Add(min(max(0, e.Wait), longestHold))
 		return tx.Holds.Extend(lookups(i), until, store.Reason{Code: store.ReasonFlood, Detail: e.Error()})
 	})
 	if err != nil {

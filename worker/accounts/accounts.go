@@ -2,7 +2,8 @@
 //
 // The job autocheck goes over the accounts that are looked for, and over those that are found and
 // kept in sight. A run takes one step of a check, asks a site at most once, and asks to be called
-// again after a pause: nothing waits in memory, so a check goes on after a restart where it was.
+// again when the next site may be asked: the sites take turns, and nothing waits in memory, so a check goes
+// on after a restart where it was. While one is under way, another may begin on the sites that it has left.
 //
 // It promises that nothing is believed of an account which a site only refused to say: a site's
 // "there is nobody" counts in a check in which it has found a profile that surely exists, and what

@@ -241,20 +241,84 @@ func TestARefusingSiteDoesNotKeepTheOthersFromBeingChecked(t *testing.T) {
 		b.watch(Request{}, "alice")
 		b.watch(Request{Site: "telegram"}, "durov")
 		b.sites.set(true, DefaultSite, "alice")
-		b.sites.fault(refused("no"), refused("no"))
+		b.sites.say("github", refused("no"))
 		b.start()
 		c := b.untilChecked(1)[0]
-		if c.Checked != 1 || c.Found != 1 || fmt.Sprint(c.Stopped) != "[github telegram]" {
+		if c.Checked != 1 || c.Found != 1 || fmt.Sprint(c.Stopped) != "[telegram github]" {
 			t.Errorf("the check was %+v", c)
 		}
 		b.Pass(6 * time.Minute)
 		if n := len(b.checks()); n != 1 {
 			t.Errorf("sites that are left alone were checked %d times", n)
 		}
+		b.sites.say("github", profile.Result{})
 		b.worker.cfg.Identity = b.sites // an account is logged in
 		c = b.untilChecked(2)[1]
 		if c.Total == 0 || slices.Contains(c.Stopped, "github") {
 			t.Errorf("the next was %+v", c)
+		}
+	})
+}
+
+// Three thousand accounts of one site take hours.
+func TestASiteWithManyAccountsKeepsNoOtherWaiting(t *testing.T) {
+	inBubble(t, Config{}, func(b *bench) {
+		b.watch(Request{}, names(3000)...)
+		b.watch(Request{Site: "tiktok"}, "user1")
+		b.start()
+		b.Pass(time.Hour)
+		b.watch(Request{Site: "github"}, "user1")
+		b.start() // as after a crash
+		b.Pass(time.Hour)
+		asked := make(map[string][]time.Time)
+		for _, q := range b.sites.questions() {
+			if q.name == "user1" {
+				asked[q.site] = append(asked[q.site], q.at)
+			}
+		}
+		for site, hours := range map[string]int{"tiktok": 2, "github": 1} {
+			if n := len(asked[site]); n < hours*11 {
+				t.Errorf("within %d h, %s was asked %d times", hours, site, n)
+			}
+		}
+		checks := b.checks()
+		if checks[0].Status != store.AccountCheckRunning || checks[0].Total != 3001 || checks[0].Checked < 1500 || checks[0].Checked > 2000 {
+			t.Errorf("meanwhile the first check is %+v", checks[0])
+		}
+		started, finished := 0, 0
+		for _, text := range b.told("admin") {
+			started += strings.Count(text, "check started")
+			finished += strings.Count(text, "check finished")
+		}
+		if started != len(checks) || finished < len(checks)-2 || finished > len(checks)-1 {
+			t.Errorf("of %d checks %d were told to start and %d to end", len(checks), started, finished)
+		}
+	})
+}
+
+func TestASiteThatRefusesForDaysIsAFailureThatLasts(t *testing.T) {
+	inBubble(t, Config{}, func(b *bench) {
+		b.watch(Request{}, "alice")
+		b.watch(Request{Site: "tiktok"}, "alice")
+		b.sites.say(DefaultSite, refused("please wait"))
+		b.start()
+		most := 0
+		for range 24 * 2 {
+			b.Pass(time.Hour)
+			if n := b.status().Job.Failures; n < most {
+				t.Errorf("%d failures in a row were forgotten", most)
+				return
+			} else {
+				most = n
+			}
+		}
+		if most < 5 {
+			t.Errorf("after two days of refusals there are %d failures in a row", most)
+		}
+		b.sites.say(DefaultSite, profile.Result{})
+		b.Pass(8 * time.Hour)
+		if n := b.status().Job.Failures; n != 0 {
+			t.Errorf("the site answers again, and there are %d failures in a row", n)
 		}
 	})
 }

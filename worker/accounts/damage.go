@@ -18,14 +18,19 @@ func (w *Worker) site(tx *store.Tx, site string) (store.AccountSite, error) {
 	return row, err
 }
 
-// running is the check that is under way, or [store.ErrNotFound]. One whose row is damaged will never
-// end, and another one is begun.
-func (w *Worker) running(tx *store.Tx) (store.AccountCheck, error) {
-	check, err := tx.AccountChecks.Running()
-	if w.passOver(err) {
-		return check, store.ErrNotFound
+// running are the checks that are under way. One whose row is damaged will never end, and another one is
+// begun.
+func (w *Worker) running(tx *store.Tx) (checks []store.AccountCheck, err error) {
+	for check, err := range tx.AccountChecks.Running() {
+		if w.passOver(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		checks = append(checks, check)
 	}
-	return check, err
+	return checks, nil
 }
 
 // setting is the value of a setting; of one whose row is damaged, the value that it has as long as nobody

@@ -45,7 +45,7 @@ func TestADamagedRowDoesNotEndTheChecks(t *testing.T) {
 					w.SetQuiet(tx, true),
 					tx.AccountSites.Put(&store.AccountSite{Site: DefaultSite, Stops: 1, Since: past, Until: past.Add(time.Hour)}),
 					tx.AccountChecks.Begin(&store.AccountCheck{Status: store.AccountCheckRunning, Began: tx.Now(), Sites: []string{DefaultSite, "github"},
-						Total: 3, Last: 3, Canary: store.CanaryMet, Suspect: store.Suspect{AccountID: 1, Outcome: store.OutcomeFound}}))
+						Total: 3, Last: 3, SitePlace: store.SitePlace{Canary: store.CanaryMet, Suspect: store.Suspect{AccountID: 1, Outcome: store.OutcomeFound}}}))
 			})
 			if err := errors.Join(err, db.Close()); err != nil {
 				t.Fatal(err)

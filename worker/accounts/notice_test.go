@@ -52,8 +52,10 @@ func TestOfEachSiteThatIsGivenUpTheAdminsAreToldWhy(t *testing.T) {
 			for _, site := range []string{"github", DefaultSite, "tiktok"} {
 				b.watch(Request{Site: site}, "alice")
 			}
-			found, gone := profile.Result{Outcome: profile.Found}, profile.Result{Outcome: profile.Absent}
-			b.sites.fault(refused("please wait"), refused("please wait"), found, found, found, gone, gone, gone)
+			b.worker.pause = func(from, _ time.Duration) time.Duration { return from }
+			b.sites.set(true, DefaultSite, "alice")
+			b.sites.say("github", refused("please wait"))
+			b.sites.say("tiktok", profile.Result{Outcome: profile.Absent})
 			b.start()
 			c := b.untilChecked(1)[0]
 			if len(c.GivenUp) != 2 || c.Reason.Code != store.ReasonSitesGivenUp || c.Reason.Detail != "github, tiktok" || c.Reason.Of != 3 {

@@ -56,17 +56,11 @@ func (w *Worker) SetInterval(tx *store.Tx, every time.Duration) (store.Job, erro
 	if err != nil {
 		return job, err
 	}
-	_, err = w.running(tx)
-	if errors.Is(err, store.ErrNotFound) {
-		return job, nil
-	}
-	if err != nil {
+	checks, err := w.running(tx)
+	if err != nil || len(checks) == 0 || job.State != store.JobWaiting || !before.Due.Before(job.Due) {
 		return job, err
 	}
-	if job.State != store.JobWaiting || !before.Due.Before(job.Due) {
-		return job, nil
-	}
-	job.Due, job.Reason = before.Due, before.Reason // its next step
+	job.Due, job.Occurrence, job.Reason = before.Due, before.Occurrence, before.Reason // its next step
 	return job, tx.Jobs.Put(&job)
 }
 
@@ -121,13 +115,12 @@ func (w *Worker) mayBegin(tx *store.Tx, job store.Job) error {
 	default:
 		return &store.ConflictError{Problem: "no account is watched", Cure: "add one"}
 	}
-	check, err := w.running(tx)
-	switch {
-	case errors.Is(err, store.ErrNotFound):
-	case err != nil:
+	checks, err := w.running(tx)
+	if err != nil {
 		return err
-	case job.State == store.JobWaiting || job.State == store.JobRunning:
-		return &store.ConflictError{Problem: fmt.Sprintf("a check is under way: %d of %d accounts are done", check.Checked, check.Total),
+	}
+	if len(checks) > 0 && (job.State == store.JobWaiting || job.State == store.JobRunning) {
+		return &store.ConflictError{Problem: fmt.Sprintf("a check is under way: %d of %d accounts are done", checks[0].Checked, checks[0].Total),
 			Cure: "wait until it has ended"}
 	}
 	if job.State == store.JobRunning { // it is about to begin one, or to find that there is nothing to do
@@ -141,7 +134,7 @@ type Status struct {
 	Interval time.Duration
 	Quiet    bool
 	Job      store.Job
-	Running  *store.AccountCheck // the check under way, if there is one
+	Running  *store.AccountCheck // the check under way, if there is one; the first of several
 	Last     *store.AccountCheck // the last that has ended, if there is one
 	Counts   map[store.AccountState]int
 	Alone    []store.AccountSite // sites that are left alone for a while
@@ -184,11 +177,12 @@ func (w *Worker) Status(tx *store.Tx) (s Status, err error) {
 // readChecks reads the check that is under way and the last before it: the last to have begun, whatever
 // the clock said then.
 func (w *Worker) readChecks(tx *store.Tx, s *Status) error {
-	check, err := w.running(tx)
-	if err == nil {
-		s.Running = &check
-	} else if !errors.Is(err, store.ErrNotFound) {
+	checks, err := w.running(tx)
+	if err != nil {
 		return err
+	}
+	if len(checks) > 0 {
+		s.Running = &checks[0]
 	}
 	for check, err := range tx.AccountChecks.Newest(0) {
 		if w.passOver(err) {

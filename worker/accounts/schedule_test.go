@@ -2,6 +2,7 @@ package accounts
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -190,6 +191,42 @@ func TestAClockThatIsSetBackKeepsNothingFromBeingCheckedOrSeen(t *testing.T) {
 		b.untilChecked(1)
 		if s := b.status(); s.Running != nil || s.Last == nil || s.Last.Total != 20 {
 			t.Errorf("afterwards it is %+v", s)
+		}
+	})
+}
+
+// For some seconds the clock was a year ahead, while a site was asked and another was given up.
+func TestAClockThatWasWrongDuringACheckKeepsNothingWaiting(t *testing.T) {
+	inBubble(t, Config{Refusals: 2}, func(b *bench) {
+		b.watch(Request{}, names(20)...)
+		b.watch(Request{Site: "tiktok"}, names(20)...)
+		b.watch(Request{Site: "github"}, "user1")
+		b.start()
+		b.Pass(10 * time.Second)
+		b.Stop()
+		b.sites.say("github", refused("no"))
+		b.SetClock(365 * 24 * time.Hour)
+		b.start()
+		b.Pass(10 * time.Second)
+		b.Stop()
+		b.SetClock(0)
+		b.sites.say("github", profile.Result{})
+		asked := len(b.sites.questions())
+		b.start()
+		b.Pass(20 * time.Minute)
+		for _, site := range []string{DefaultSite, "tiktok", "github"} {
+			if !slices.ContainsFunc(b.sites.questions()[asked:], func(q question) bool { return q.site == site && strings.HasPrefix(q.name, "user") }) {
+				t.Errorf("%s was not asked any more", site)
+			}
+		}
+		checks := b.checks()
+		if n := len(checks); n < 3 || n > 6 {
+			t.Errorf("%d checks", n)
+		}
+		for _, c := range checks[:len(checks)-1] {
+			if c.Status == store.AccountCheckRunning {
+				t.Errorf("still under way is %+v", c)
+			}
 		}
 	})
 }

@@ -60,13 +60,13 @@ func (s *step) judge(r profile.Result, known bool) (v verdict, settled bool) {
 	return verdict{}, false
 }
 
-// settle writes what a check came to for an account, counts it and tells it. c is the check as it
-// goes on.
-func (w *Worker) settle(tx *store.Tx, s step, c store.AccountCheck, v verdict) error {
+// settle writes what a check came to for an account, counts it and tells it.
+func (w *Worker) settle(tx *store.Tx, s step, v verdict) error {
+	c := &s.check
 	c.Cursor = s.account.ID
 	a, err := tx.Accounts.Get(s.account.ID)
 	if errors.Is(err, store.ErrNotFound) { // removed meanwhile
-		return w.putStep(tx, s, c)
+		return goOn(tx, s)
 	}
 	if err != nil {
 		return err
@@ -87,7 +87,7 @@ func (w *Worker) settle(tx *store.Tx, s step, c store.AccountCheck, v verdict) e
 	}
 	changed := v.state != "" && v.state != a.State
 	if changed {
-		if err := w.changed(tx, s, &a, c, v.state); err != nil {
+		if err := w.changed(tx, s, &a, v.state); err != nil {
 			return err
 		}
 		c.Changes++
@@ -99,11 +99,11 @@ func (w *Worker) settle(tx *store.Tx, s step, c store.AccountCheck, v verdict) e
 	if err := tx.Accounts.Put(&a); err != nil {
 		return err
 	}
-	return w.putStep(tx, s, c)
+	return goOn(tx, s)
 }
 
 // changed writes what is believed of an account from now on, and tells it.
-func (w *Worker) changed(tx *store.Tx, s step, a *store.Account, c store.AccountCheck, to store.AccountState) error {
+func (w *Worker) changed(tx *store.Tx, s step, a *store.Account, to store.AccountState) error {
 	kind := noticeFound
 	switch {
 	case to == store.AccountNotFound:
@@ -118,21 +118,6 @@ func (w *Worker) changed(tx *store.Tx, s step, a *store.Account, c store.Account
 	return w.tellAccount(tx, kind, *a, s.rule.Profile(a.Username))
 }
 
-// putStep writes a check as it goes on, and that sites are well which it has come through.
-func (w *Worker) putStep(tx *store.Tx, s step, c store.AccountCheck) error {
-	for _, site := range s.well {
-		row, err := w.site(tx, site)
-		if err != nil {
-			return err
-		}
-		row = store.AccountSite{ID: row.ID, Site: row.Site, Well: tx.Now()}
-		if err := tx.AccountSites.Put(&row); err != nil {
-			return err
-		}
-	}
-	return tx.AccountChecks.Put(&c)
-}
-
 // giveUp ends a check's work on a site: it is left alone for a while, the longer the more checks in
 // a row have given it up.
 func (w *Worker) giveUp(s step, why store.Reason, wait time.Duration) scheduler.Outcome {
@@ -145,14 +130,15 @@ func (w *Worker) giveUpAfter(s step, why store.Reason, wait time.Duration, v *ve
 	w.cfg.Log.Warn().Str("site", site).Str("why", why.Text("en", time.UTC)).Int("checked", s.check.Checked).Int("total", s.check.Total).
 		Msg("check gives the site up")
 	return w.again(s, 0, func(tx *store.Tx) error {
+		after := s
 		if v != nil {
-			if err := w.settle(tx, s, s.check, *v); err != nil {
+			if err := w.settle(tx, s, *v); err != nil {
 				return err
 			}
-		}
-		c, err := tx.AccountChecks.Get(s.check.ID)
-		if err != nil {
-			return err
+			var err error
+			if after.check, err = tx.AccountChecks.Get(s.check.ID); err != nil {
+				return err
+			}
 		}
 		row, err := w.site(tx, site)
 		if err != nil {
@@ -163,14 +149,11 @@ func (w *Worker) giveUpAfter(s step, why store.Reason, wait time.Duration, v *ve
 		if err := tx.AccountSites.Put(&row); err != nil {
 			return err
 		}
-		after := s
-		after.check = c
-		after.check.Sites = s.check.Sites // as the plan has come through them
-		after.next()
 		until := why
 		until.Until = row.Until
+		after.check.Leave()
 		after.check.GiveUp(site, until)
-		return w.putStep(tx, after, after.check)
+		return goOn(tx, after)
 	})
 }
 
@@ -189,8 +172,11 @@ func (w *Worker) backoff(n int) time.Duration {
 // end ends a check and tells what it came to.
 func (w *Worker) end(s step) scheduler.Outcome {
 	c := s.check
-	c.Status, c.Sites = store.AccountCheckDone, nil
-	out := scheduler.Outcome{}
+	c.Status = store.AccountCheckDone
+	out := scheduler.Outcome{Idle: s.refused}
+	if s.others {
+		out.Again = w.db.Now()
+	}
 	if len(c.Stopped) > 0 {
 		c.Status = store.AccountCheckStopped
 		out.Failed, out.Reason = true, c.Reason
@@ -200,7 +186,7 @@ func (w *Worker) end(s step) scheduler.Outcome {
 	out.Write = func(tx *store.Tx) error {
 		done := c
 		done.Ended = tx.Now()
-		if err := w.putStep(tx, s, done); err != nil {
+		if err := tx.AccountChecks.Put(&done); err != nil {
 			return err
 		}
 		kind := noticeFinished
