@@ -167,6 +167,9 @@ func words(rpc *tgerr.Error) string {
 	if strings.HasPrefix(rpc.Type, "FROZEN_") {
 		return "Telegram has frozen the account"
 	}
+	if rpc.Code >= 500 || rpc.Code < 0 {
+		return "Telegram has an internal error"
+	}
 	return "Telegram refuses it"
 }
 

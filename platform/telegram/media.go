@@ -11,6 +11,7 @@ import (
 	_ "image/jpeg"
 	_ "image/png"
 	"io"
+	"io/fs"
 	"mime"
 	"net/http"
 	"net/url"
@@ -160,8 +161,14 @@ func (n *Network) openFile(m platform.Media) (*content, error) {
 		return nil, refusedContent("media", errors.New("no media folder is set up on this server: give a URL"))
 	}
 	info, err := n.root.Stat(m.File) // before it is opened: opening a pipe would wait
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, refusedContent("media", fmt.Errorf("the media folder has no file %s: put it there, or give a URL", m.File))
+	}
+	if wrong, ok := errors.AsType[*fs.PathError](err); ok {
+		err = wrong.Err // the rest names the call of the system
+	}
 	if err != nil {
-		return nil, refusedContent("media", fmt.Errorf("the media folder has no such file: %w", err))
+		return nil, refusedContent("media", fmt.Errorf("%s in the media folder cannot be used: %w", m.File, err))
 	}
 	if !info.Mode().IsRegular() {
 		return nil, refusedContent("media", fmt.Errorf("%s is not a file", m.File))

@@ -137,7 +137,11 @@ func (w *Worker) Start() error {
 		return nil
 	}
 	w.cfg.Log.Info().Dur("interval", job.Trigger.Every).Msg("autocheck initialised")
-	w.cfg.Log.Info().Time("at", job.Due).Str("state", string(job.State)).Msg("next check scheduled")
+	next := w.cfg.Log.Info().Str("state", string(job.State))
+	if !job.Due.IsZero() { // one that runs has no next time yet
+		next = next.Time("at", job.Due)
+	}
+	next.Msg("next check scheduled")
 	return nil
 }
 
