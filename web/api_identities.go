@@ -70,13 +70,25 @@ func (s *Server) identitiesAPI(a *api) {
 	s.loginAPI(a)
 }
 
-func (s *Server) listIdentities(context.Context, *struct{}) (*reply[list[identity]], error) {
+type identityFilter struct {
+	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"500" doc:"How many items at most"`
+	Cursor uint64 `query:"cursor" doc:"next_cursor of the page before"`
+}
+
+func (s *Server) listIdentities(_ context.Context, in *identityFilter) (*reply[list[identity]], error) {
 	rows, err := s.identities()
 	if err != nil {
 		return nil, err
 	}
-	out := list[identity]{Items: make([]identity, 0, len(rows))}
+	out := list[identity]{Items: []identity{}}
 	for _, i := range rows {
+		if i.ID < in.Cursor {
+			continue
+		}
+		if len(out.Items) == in.Limit {
+			out.Next = id(i.ID)
+			break
+		}
 		out.Items = append(out.Items, s.shownIdentity(i))
 	}
 	return answer(out), nil

@@ -19,7 +19,7 @@ func (s *Server) savePost(c echo.Context) error {
 		return err
 	}
 	r, f := s.readerOf(c), newForm(values)
-	if f.get("do") == "add-media" {
+	if f.onlyShow() {
 		return s.showForm(c, http.StatusOK, r, f, nil)
 	}
 	logins, err := s.identities()
@@ -103,7 +103,7 @@ func (s *Server) saveChange(c echo.Context) error {
 		return err
 	}
 	r, f := s.readerOf(c), newForm(values)
-	if f.get("do") == "add-media" {
+	if f.onlyShow() {
 		return s.showForm(c, http.StatusOK, r, f, &post)
 	}
 	logins, err := s.identities()

@@ -23,6 +23,9 @@ func newForm(values url.Values) form {
 
 func (f form) get(name string) string { return strings.TrimSpace(f.values.Get(name)) }
 
+// onlyShow reports whether a form was not sent to be saved, but for another row or another language.
+func (f form) onlyShow() bool { return f.get("do") == "add-media" || f.get("lang") != "" }
+
 // refuse notes a refusal beside the field that it is about. It returns false for an error that is
 // no refusal of the input.
 func (f form) refuse(r reader, err error, fields ...string) bool {

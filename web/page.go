@@ -62,6 +62,7 @@ type frame struct {
 	Watches  bool   // whether there are pages about accounts
 	Alerts   bool   // whether there is a page about alerts
 	Done     string // what was just done, as a sentence
+	Composes bool   // whether it has a form whose text outlasts a change of the language
 	Live     string // where its parts are sent from when they change; empty for a page that stands still
 	Version  string
 	Zone     string
@@ -117,7 +118,7 @@ func (s *Server) readerOf(c echo.Context) reader {
 // frame begins a page.
 func (s *Server) frame(r reader, page, title string) frame {
 	return frame{
-		W: r.words, Lang: r.lang, Page: page, Title: title, Path: r.path, CSRF: r.signIn.CSRF, SignedIn: r.known, Watches: r.watch, Alerts: r.alerts,
+		W: r.words, Lang: r.lang, Page: page, Title: title, Path: withQuery(r.path, "done", ""), CSRF: r.signIn.CSRF, SignedIn: r.known, Watches: r.watch, Alerts: r.alerts,
 		Version: s.cfg.Version, Zone: s.cfg.Timezone.String(), Done: r.words.done(r.query.Get("done")),
 	}
 }
@@ -148,6 +149,9 @@ func (s *Server) chooseLanguage(c echo.Context) error {
 			Name: languageCookie, Value: lang, Path: "/", MaxAge: int(365 * 24 * time.Hour / time.Second),
 			HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: c.Scheme() == "https",
 		})
+	}
+	if c.FormValue("form") != "" { // what was typed comes along, and is shown again
+		return c.Redirect(http.StatusTemporaryRedirect, localPath(c.FormValue("back")))
 	}
 	return c.Redirect(http.StatusSeeOther, localPath(c.FormValue("back")))
 }

@@ -59,8 +59,11 @@ func (s *Server) askAbout(c echo.Context, step postStep, status int, wrong strin
 		p.Question, p.Consequence, p.Button, p.Class = w.CancelAsk, w.CancelMeans, w.Cancel, "danger"
 	case "retry":
 		p.Question, p.Consequence, p.Button = w.RetryAsk, w.RetryMeans, w.Retry
-		if post.Status == store.PostUnknown {
+		switch post.Status {
+		case store.PostUnknown:
 			p.Consequence = w.RetryUnknown
+		case store.PostSkipped, store.PostCancelled:
+			p.Question, p.Button = w.PublishAsk, w.PublishNow
 		}
 	case "publish-now":
 		p.Question, p.Consequence, p.Button = w.PublishAsk, w.PublishMeans, w.PublishNow

@@ -85,6 +85,7 @@ func (s *Server) showForm(c echo.Context, status int, r reader, f form, post *st
 		Silent: f.checkbox("silent", w.Silent), NoPreview: f.checkbox("no_link_preview", w.NoLinkPreview),
 		Media: mediaRows(r, f), check: s.checkForm(r, f, logins),
 	}
+	p.Composes = !p.NoLogin
 	p.Text.Value = f.values.Get("text")
 	p.Time.Type = "datetime-local"
 	if p.FormKey == "" {

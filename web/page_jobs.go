@@ -163,6 +163,11 @@ func (s *Server) loadJob(r reader) (page, error) {
 	if err != nil {
 		return nil, err
 	}
+	if found != nil && !found.job.LastRun.IsZero() && (len(runs.Items) == 0 || found.job.LastRun.After(runs.Items[0].Started)) {
+		// A run that only begins the next step is not kept; of the last one the job knows.
+		last := store.Run{Started: found.job.LastRun, Ended: found.job.LastRun, Result: found.job.LastResult, Reason: found.job.LastReason}
+		runs.Items = append([]store.Run{last}, runs.Items...)
+	}
 	p := &jobPage{frame: s.frame(r, "jobs", r.id), Heading: r.id, Runs: r.pastRuns(runs.Items)}
 	if found != nil {
 		row := r.jobRow(*found)

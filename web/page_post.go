@@ -80,6 +80,10 @@ func (s *Server) loadPost(r reader) (page, error) {
 	if post.Status != store.PostCancelled || post.Reason.Detail != "" {
 		p.Reason = r.why(post.Reason)
 	}
+	switch post.Status {
+	case store.PostFailed, store.PostUnknown, store.PostSkipped: // since what was done, something else has happened
+		p.Done = ""
+	}
 	if !post.Status.Final() && !job.Due.IsZero() && !job.Due.Equal(post.ScheduledTime) {
 		p.NextTry = r.moment(job.Due)
 	}
@@ -150,8 +154,9 @@ func (r reader) postActions(p store.Post, job store.Job) []action {
 		return []action{now, cancel}
 	case store.PostFailed:
 		return []action{retry, change, cancel}
-	case store.PostSkipped, store.PostCancelled:
-		return []action{retry, change, again}
+	case store.PostSkipped, store.PostCancelled: // nothing was tried, and nothing goes out by the first button
+		change.Class, retry.Class, retry.Name = "", "quiet-button", w.PublishNow
+		return []action{change, again, retry}
 	case store.PostUnknown:
 		return []action{retry, again}
 	}

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"slices"
 	"strconv"
 
 	"belfry/store"
@@ -49,8 +50,12 @@ func (s *Server) loadPosts(r reader) (page, error) {
 		switch status {
 		case heldPosts:
 			list, err = tx.Posts.Held(query)
-		case store.PostScheduled:
-			list, err = tx.Posts.Coming(status, query) // what comes first is what matters
+		case store.PostScheduled: // what comes first is what matters; those that wait for approval have their own tab
+			for more := true; more; query.Cursor = list.Next {
+				list, err = tx.Posts.Coming(status, query)
+				list.Items = slices.DeleteFunc(list.Items, store.Post.AwaitsApproval)
+				more = err == nil && len(list.Items) == 0 && list.Next != ""
+			}
 		default:
 			list, err = tx.Posts.ByTime(status, query)
 		}
@@ -59,6 +64,7 @@ func (s *Server) loadPosts(r reader) (page, error) {
 		}
 		held, err := tx.Posts.Held(store.Query{Limit: maxHeld})
 		counts[heldPosts] = len(held.Items)
+		counts[store.PostScheduled] -= len(held.Items)
 		return err
 	})
 	if err != nil {
@@ -97,10 +103,8 @@ func (s *Server) loadPosts(r reader) (page, error) {
 
 func (p *postsPage) tabs(r reader, current store.PostStatus, counts map[store.PostStatus]int) {
 	all := 0
-	for status, n := range counts {
-		if status != heldPosts { // they are among those scheduled
-			all += n
-		}
+	for _, n := range counts {
+		all += n
 	}
 	p.Tabs = append(p.Tabs, tab{"all", r.words.Posts.All, "/posts", upTo(all, countLimit), current == ""})
 	for _, status := range store.PostStatuses() {

@@ -20,6 +20,7 @@ const shownChats = 500
 type sendPage struct {
 	frame
 	Action, Wrong, FormKey       string
+	Ask, Sure, Asked             string // the question before it starts, its button, and about how many chats it is
 	NoLogin, Now                 bool
 	Login, Text, Format, Targets input
 	Min, Max, From, To           input
@@ -104,6 +105,7 @@ func (s *Server) showTaskForm(c echo.Context, status int, r reader, f form) erro
 		Time: f.text("time", w.Time, cw.TimeHint+" "+r.zone.String()), Silent: f.checkbox("silent", cw.Silent),
 		NoPreview: f.checkbox("no_link_preview", cw.NoLinkPreview), Media: mediaRows(r, f), Chats: chats, check: s.checkTaskForm(r, f),
 	}
+	p.Composes = !p.NoLogin
 	p.Text.Value = f.values.Get("text")
 	p.Time.Type, p.From.Type, p.To.Type = "datetime-local", "time", "time"
 	if p.FormKey == "" {
@@ -115,6 +117,7 @@ func (s *Server) showTaskForm(c echo.Context, status int, r reader, f form) erro
 	if len(f.wrong) > 0 && p.Wrong == "" {
 		p.Wrong = w.Fix
 	}
+	p.Ask, p.Asked, p.Sure = f.get("ask"), f.get("asked"), w.Sure
 	return s.render(c, status, "send", p)
 }
 
@@ -208,7 +211,7 @@ func (s *Server) saveTask(c echo.Context) error {
 		return err
 	}
 	r, f := s.readerOf(c), newForm(values)
-	if f.get("do") == "add-media" {
+	if f.onlyShow() {
 		return s.showTaskForm(c, http.StatusOK, r, f)
 	}
 	request, err := f.taskRequest(r)
@@ -221,6 +224,12 @@ func (s *Server) saveTask(c echo.Context) error {
 	var draft tasks.Draft
 	if err == nil {
 		draft, err = s.tasks.Prepare(request)
+	}
+	if err == nil && !request.DryRun {
+		var asked bool
+		if asked, err = s.askAboutSending(r, f, draft); err == nil && asked {
+			return s.showTaskForm(c, http.StatusOK, r, f)
+		}
 	}
 	var made uint64
 	if err == nil {
@@ -240,6 +249,24 @@ func (s *Server) saveTask(c echo.Context) error {
 		return err
 	}
 	return s.showTaskForm(c, http.StatusUnprocessableEntity, r, f)
+}
+
+// askAboutSending puts the question into the form to how many chats the draft goes and how long that takes,
+// unless it was answered for as many.
+func (s *Server) askAboutSending(r reader, f form, draft tasks.Draft) (asks bool, err error) {
+	var chats int
+	var ends time.Time
+	err = s.db.View(func(tx *store.Tx) (err error) {
+		chats, ends, err = s.tasks.Outlook(tx, draft)
+		return err
+	})
+	asked := strconv.Itoa(chats)
+	if err != nil || (f.get("do") == "sure" && f.get("asked") == asked) {
+		return false, err
+	}
+	f.values.Set("asked", asked)
+	f.values.Set("ask", r.words.Send.Ask(chats, r.moment(ends).Exact, r.moment(ends).Relative))
+	return true, nil
 }
 
 // refuseTask notes a refusal of a broadcast beside the form's field.

@@ -71,6 +71,9 @@ func (s *Server) loadTask(r reader) (page, error) {
 	if p.next.Paused {
 		out.Means = w.PausedMeans
 	}
+	if p.task.Status == store.TaskFailed && r.query.Get("done") != "task-previewed" {
+		out.Done = "" // since then it has failed
+	}
 	if p.task.StartedAt.IsZero() && p.task.StartAt.After(r.now) {
 		out.Begins = r.moment(p.task.StartAt)
 	}

@@ -143,7 +143,7 @@ func (p *taskPage) chats(r reader, t store.Task, d deliveriesOf) {
 		store.DeliveryPending: t.Left(), store.DeliverySent: t.Sent, store.DeliveryFailed: t.Failed, store.DeliverySkipped: t.Skipped,
 	}
 	for _, status := range store.DeliveryStatuses() {
-		p.Tabs = append(p.Tabs, tab{string(status), r.words.Deliveries[status], of(string(status)), group(counts[status], r.thousands()), d.show == string(status)})
+		p.Tabs = append(p.Tabs, tab{string(status), r.deliveryName(t, status), of(string(status)), group(counts[status], r.thousands()), d.show == string(status)})
 	}
 	if t.Check != "" {
 		p.Tabs = append(p.Tabs, tab{showUnreachable, w.Unreachable, of(showUnreachable), "", d.show == showUnreachable})
@@ -158,14 +158,22 @@ func (p *taskPage) chats(r reader, t store.Task, d deliveriesOf) {
 		p.More = withQuery(of(d.show), "cursor", d.page.Next)
 	}
 	for _, row := range d.page.Items {
-		p.Rows = append(p.Rows, r.deliveryRow(row))
+		p.Rows = append(p.Rows, r.deliveryRow(t, row))
 	}
 }
 
-func (r reader) deliveryRow(d store.Delivery) deliveryRow {
+// deliveryName is what the page calls the status of a chat. In a broadcast that has ended none waits.
+func (r reader) deliveryName(t store.Task, status store.DeliveryStatus) string {
+	if status == store.DeliveryPending && t.Status.Final() {
+		return r.words.Task.NotSent
+	}
+	return r.words.Deliveries[status]
+}
+
+func (r reader) deliveryRow(t store.Task, d store.Delivery) deliveryRow {
 	row := deliveryRow{
 		Target: d.Target, Title: d.Title, Reason: r.why(d.Reason), Network: webAddress(d.Link), Sent: r.momentIf(d.SentAt),
-		Status: chip{"is-chat-" + string(d.Status), r.words.Deliveries[d.Status]},
+		Status: chip{"is-chat-" + string(d.Status), r.deliveryName(t, d.Status)},
 	}
 	if d.Status == store.DeliveryPending && d.Reach == "no" {
 		row.Unreachable = r.sentence(r.words.Task.CannotReach+": "+r.plainWhy(d.Unreachable), "")

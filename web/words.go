@@ -126,7 +126,7 @@ type tasksWords struct {
 
 type taskWords struct {
 	Title, Progress, Chats, NextChat, Now, Ends, Started, Ended, Created, StartAt, Account, Pauses, Quiet, Cap, TakenUp, Options string
-	Sent, Failed, Skipped, Left                                                                                                  string
+	Sent, Failed, Skipped, Left, NotSent                                                                                         string
 	Pause, Resume, Begin, Cancel, Retry, Preview, DryRun, Again, Paused, PausedMeans, LastError                                  string
 	CancelAsk, CancelMeans, RetryAsk, RetryMeans                                                                                 string
 	Check, CheckRunning, CheckDone, Reachable, Unreachable, Unseen, CannotReach                                                  string
@@ -143,7 +143,9 @@ type sendWords struct {
 	New, Account, Targets, TargetsHint, Choose, NoChats, NoChatsLink, MoreChats, Off, ReadOnly        string
 	Pace, Min, Max, PauseHint, QuietFrom, QuietTo, QuietHint, Cap, CapHint, Attempts, AttemptsHint    string
 	Start, At, Now, Time, Preview, Check, Send, ButtonsHint, Previewed, NotNumber, NotNumberCure, Fix string
+	Sure                                                                                              string
 	Chosen                                                                                            func(n int) string
+	Ask                                                                                               func(chats int, ends, in string) string
 }
 
 type chatsWords struct {

@@ -16,7 +16,7 @@ func englishAlerts() alertsWords {
 		MoreOpen: "There are more; they appear here when these were seen.",
 		See:      "Seen", SeeAll: "All seen", Settling: "It looks right again. If that lasts, this is over by itself.",
 		Seen: "Seen, and still so", SeenMeans: "These are over by themselves when they have come right.",
-		Past: "Over", When: "When", What: "What was wrong", End: "How it ended", WasSeen: "seen", WasOver: "over",
+		Past: "Earlier alerts", When: "When", What: "What was wrong", End: "How it ended", WasSeen: "seen", WasOver: "over",
 		Older: "Older alerts", Newest: "To the latest", FailedPosts: "To the failed posts",
 	}
 }
@@ -28,7 +28,7 @@ func russianAlerts() alertsWords {
 		MoreOpen: "Есть и другие; они появятся здесь, когда вы отметите эти.",
 		See:      "Вижу", SeeAll: "Вижу все", Settling: "Похоже, всё наладилось. Если так и останется, оповещение уйдёт само.",
 		Seen: "Замечено, но ещё длится", SeenMeans: "Когда всё наладится, они уйдут сами.",
-		Past: "Позади", When: "Когда", What: "Что было не так", End: "Чем кончилось", WasSeen: "замечено", WasOver: "прошло",
+		Past: "Прежние оповещения", When: "Когда", What: "Что было не так", End: "Чем кончилось", WasSeen: "замечено", WasOver: "прошло",
 		Older: "Более ранние", Newest: "К последним", FailedPosts: "К неудавшимся постам",
 	}
 }

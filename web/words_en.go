@@ -100,7 +100,7 @@ func englishWords() *words {
 		Task: taskWords{
 			Title: "Broadcast", Progress: "Progress", Chats: "Chats", NextChat: "Next chat", Now: "now", Ends: "Ends about", Started: "Began", Ended: "Ended",
 			Created: "Made", StartAt: "Begins", Account: "Account", Pauses: "Pause between chats", Quiet: "Quiet hours", Cap: "At most", TakenUp: "Taken up", Options: "Options",
-			Sent: "sent", Failed: "failed", Skipped: "skipped", Left: "left",
+			Sent: "sent", Failed: "failed", Skipped: "skipped", Left: "left", NotSent: "not sent",
 			Pause: "Pause", Resume: "Go on", Begin: "Start", Cancel: "Cancel broadcast", Retry: "Try the others again", Preview: "Send to me", DryRun: "Check who can be reached",
 			Again: "Use as a new broadcast", Paused: "paused", PausedMeans: "Nothing is sent until it goes on.", LastError: "Last trouble",
 			CancelAsk: "Cancel this broadcast?", CancelMeans: "No further chat gets it. What was sent stays, here and in the chats.",
@@ -128,7 +128,11 @@ func englishWords() *words {
 			ButtonsHint: "“Send to me first” puts the post into the account's saved messages. “Check” makes the broadcast and sends nothing until you start it.",
 			Previewed:   "The post is in the account's saved messages.", NotNumber: "is not a number", NotNumberCure: "write it as 20",
 			Fix:    "The broadcast was not made. See below what to change.",
+			Sure:   "Start the broadcast",
 			Chosen: func(n int) string { return counted(n, "chat", "chats") + " ticked" },
+			Ask: func(chats int, ends, in string) string {
+				return "Send this to " + counted(chats, "chat", "chats") + "? The last one gets it about: " + ends + " (" + in + ")."
+			},
 		},
 		Chats: chatsWords{
 			Title: "Chats", Lead: "Where this account can send to, and how it went.", Account: "Account", Chat: "Chat", Last: "Last success", Seen: "Messages since", Slow: "Slow mode",

@@ -2,6 +2,16 @@
 // each live page holds one of them.
 (function () {
   'use strict';
+  // What was just done is said once: not when the page is loaded again, and not beside later news.
+  var here = new URL(location.href);
+  if (here.searchParams.has('done')) {
+    here.searchParams.delete('done');
+    history.replaceState(history.state, '', here);
+  }
+  document.addEventListener('htmx:sseMessage', function () {
+    var done = document.getElementById('done');
+    if (done) done.remove();
+  });
   var source = null;
   htmx.createEventSource = function (url) {
     source = new EventSource(url);

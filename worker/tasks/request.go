@@ -186,6 +186,23 @@ func (d *Draft) setTargets(targets, usual []string) error {
 	return nil
 }
 
+// Outlook returns to how many chats a draft goes, and when the last one will have it, by estimate; zero if
+// nobody can tell.
+func (w *Worker) Outlook(tx *store.Tx, d Draft) (chats int, ends time.Time, err error) {
+	task := d.task
+	task.Total = len(d.targets)
+	ends, err = w.estimate(tx, task, Progress{At: task.StartAt})
+	return task.Total, ends, err
+}
+
+// CheckTargets refuses targets that cannot mean a chat. The error is about target_chat_ids.
+func CheckTargets(targets []string) error {
+	if len(targets) == 0 {
+		return nil
+	}
+	return new(Draft).setTargets(targets, nil)
+}
+
 // normalTarget trims a target and writes names in one way. What it means is the network's business;
 // here only what cannot mean anything is refused.
 func normalTarget(target string) (string, bool) {
