@@ -85,6 +85,9 @@ func (db *DB) prove() (err error) {
 	if db.clean || db.opts.ReadOnly || len(db.opts.Verifier) == 0 {
 		return nil
 	}
+	if locked(db.path) { // it is open, and not damaged for that
+		return inUse(db.path)
+	}
 	db.opts.note(fmt.Sprintf("%s was not closed before: its pages are verified first (%d MiB, for at most %s)",
 		db.path, info.Size()>>20, verifyLimit(info.Size())))
 	problems, err := db.opts.Verifier.verifyPages(context.Background(), db.path)

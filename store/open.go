@@ -162,6 +162,21 @@ func (db *DB) ensureBuckets(tx *bbolt.Tx) error {
 	return nil
 }
 
+// locked reports whether another process has the file open, and keeps it for another second.
+func locked(path string) bool {
+	file, err := os.Open(path)
+	if err != nil {
+		return false // opening it will say why
+	}
+	defer file.Close() // lets the lock go
+	for end := time.Now().Add(time.Second); ; time.Sleep(50 * time.Millisecond) {
+		err := syscall.Flock(int(file.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
+		if !errors.Is(err, syscall.EWOULDBLOCK) || time.Now().After(end) {
+			return errors.Is(err, syscall.EWOULDBLOCK)
+		}
+	}
+}
+
 func inUse(path string) error {
 	return fmt.Errorf("%s is %w%s: stop it first, or let it do the work", path, ErrInUse, holder(path))
 }
