@@ -1,0 +1,98 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"belfry/scheduler"
+	"belfry/store"
+	"belfry/worker/posts"
+)
+
+// streamed is the browser's end of a stream in virtual time: it notes when each event came.
+type streamed struct {
+	*httptest.ResponseRecorder
+	mu    sync.Mutex
+	parts []time.Time
+}
+
+func (s *streamed) Write(data []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if strings.HasPrefix(string(data), "event: parts") {
+		s.parts = append(s.parts, time.Now())
+	}
+	return len(data), nil
+}
+
+func (s *streamed) SetReadDeadline(time.Time) error  { return nil }
+func (s *streamed) SetWriteDeadline(time.Time) error { return nil }
+
+// A file that is written to every 50 ms for a minute must not keep what changed from the page, and must
+// not have it looked up for each commit either.
+func TestACommitAfterAnotherDoesNotPutOffALivePage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db, err := store.Open(filepath.Join(t.TempDir(), "belfry.db"), store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		worker := posts.New(db, map[string]posts.Network{"telegram": acceptsAll{}}, posts.Config{})
+		schedule := scheduler.New(db, scheduler.Config{Kinds: map[string]scheduler.Kind{posts.Kind: worker.Job()}})
+		server, err := New(Config{}, db, schedule, Workers{Posts: worker}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		signIn := store.SignIn{Hash: []byte("one"), CSRF: "two", CreatedAt: time.Now(), ExpiresAt: time.Now().Add(time.Hour)}
+		if err := db.Update(func(tx *store.Tx) error { return tx.SignIns.Put(&signIn) }); err != nil {
+			t.Fatal(err)
+		}
+		ctx, leave := context.WithCancel(t.Context())
+		w := &streamed{ResponseRecorder: httptest.NewRecorder()}
+		c := echo.New().NewContext(httptest.NewRequestWithContext(ctx, http.MethodGet, "/live/posts?path=/posts", nil), w)
+		c.Set(signInContext, signIn)
+		var view liveView
+		for _, v := range liveViews() {
+			if v.name == "posts" {
+				view = v
+			}
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- server.live(view, make(chan struct{}))(c) }()
+
+		begin := time.Now()
+		for i := 0; time.Since(begin) < time.Minute; i++ {
+			err := db.Update(func(tx *store.Tx) error {
+				return tx.Posts.Put(&store.Post{Platform: "telegram", Text: strings.Repeat("a", i+1), Format: "plain", Status: store.PostFailed,
+					ScheduledTime: begin.Add(time.Duration(i) * time.Millisecond)})
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		leave()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		last := begin
+		for _, at := range w.parts {
+			if gap := at.Sub(last); gap > 2*livePause {
+				t.Errorf("nothing came for %s", gap)
+			}
+			last = at
+		}
+		if most := int(time.Minute/livePause) + 2; len(w.parts) < most/2 || len(w.parts) > most {
+			t.Errorf("%d events in a minute", len(w.parts))
+		}
+	})
+}
