@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"path/filepath"
@@ -47,7 +48,7 @@ type checkResult struct {
 
 type linkRequest struct {
 	Body struct {
-		Base string `json:"base" doc:"The page's address" example:"http://127.0.0.1:8080"`
+		Base string `json:"base,omitempty" doc:"The page's address; where it listens if left out" example:"http://127.0.0.1:8080"`
 	}
 }
 
@@ -140,7 +141,7 @@ func (s *Server) check(context.Context, *struct{}) (*reply[checkResult], error) 
 }
 
 func (s *Server) createLink(_ context.Context, in *linkRequest) (*reply[link], error) {
-	url, err := s.SignInLink(in.Body.Base)
+	url, err := s.SignInLink(cmp.Or(in.Body.Base, s.base()))
 	if err != nil {
 		return nil, err
 	}

@@ -30,8 +30,22 @@ const (
 // Serve answers requests for the page and the API on l until ctx ends, then lets those under way
 // end and returns. It closes l.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
-	ending := make(chan struct{})
+	ending, addr := make(chan struct{}), l.Addr()
+	s.page.Store(&addr)
 	return s.serve(ctx, l, s.routes(ending), writeTimeout, ending)
+}
+
+// base is the address of the page for a browser on this machine, such as http://127.0.0.1:8080.
+func (s *Server) base() string {
+	addr := s.page.Load()
+	if addr == nil {
+		return "http://127.0.0.1"
+	}
+	listens, err := netip.ParseAddrPort((*addr).String())
+	if err == nil && listens.Addr().IsUnspecified() { // at every address of this machine
+		return fmt.Sprintf("http://127.0.0.1:%d", listens.Port())
+	}
+	return "http://" + (*addr).String()
 }
 
 // ServeSocket is [Server.Serve] for the API on a unix socket. Whoever can open the socket is taken

@@ -10,7 +10,9 @@ package web
 
 import (
 	"fmt"
+	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -82,8 +84,9 @@ type Server struct {
 	doorkeeper doorkeeper
 	guesses    *guesses
 	links      *links
-	streams    chan struct{} // a place for each live page
-	underWay   sync.Map      // by caller: a chan struct{} with a place for each request to the API
+	page       atomic.Pointer[net.Addr] // where it is served; nil before
+	streams    chan struct{}            // a place for each live page
+	underWay   sync.Map                 // by caller: a chan struct{} with a place for each request to the API
 }
 
 // maxStreams bounds the live pages that are open at once.

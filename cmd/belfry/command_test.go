@@ -41,6 +41,9 @@ func TestCommandsWorkWhetherTheServiceRunsOrNot(t *testing.T) {
 			if _, err := m.output("token", "revoke", fmt.Sprint(len(tokens.Items))); err != nil {
 				t.Error(err)
 			}
+			if _, err := m.output("token", " "); exitCode(err) != exitUsage || !strings.Contains(err.Error(), "name is empty") {
+				t.Errorf("a wrong value: exit code %d: %v", exitCode(err), err)
+			}
 			m.mustCheck()
 			copied := filepath.Join(m.dir, "copy of "+name)
 			if _, err := m.output("backup", copied); err != nil {
@@ -54,15 +57,15 @@ func TestCommandsWorkWhetherTheServiceRunsOrNot(t *testing.T) {
 			}
 		})
 	}
-	p, _ := m.start()
+	p, url := m.start()
 	work("running")
-	if link, err := m.output("page"); err != nil || !strings.Contains(link, "/sign-in/link?key=") {
+	if link, err := m.output("page"); err != nil || !strings.HasPrefix(link, url+"/sign-in/link?key=") {
 		t.Errorf("page: %q, %v", link, err)
 	}
 	t.Run("a second service on the same file is refused in words", func(t *testing.T) {
 		_, err := m.output("serve")
 		if exitCode(err) != exitFailed || !strings.Contains(err.Error(), "in use by another process") ||
-			!strings.Contains(err.Error(), fmt.Sprint("process ", p.cmd.Process.Pid)) {
+			!strings.Contains(err.Error(), fmt.Sprint("process ", p.cmd.Process.Pid)) || strings.Contains(err.Error(), "not closed") {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -80,6 +83,8 @@ func TestWrongUsageIsTwoAndSaysWhatToDo(t *testing.T) {
 		"a zone that is not known": {args: []string{"serve"}, env: "BELFRY_TIMEZONE=Mars/Olympus", says: "Europe/Moscow"},
 		"a bot without the application's id": {args: []string{"serve"}, env: "TELEGRAM_BOT_TOKEN=123456789:AAEabcdefghijklmnopqrstuvwxyz",
 			says: "my.telegram.org"},
+		"a port that cannot be":           {args: []string{"serve"}, env: "BELFRY_LISTEN=127.0.0.1:99999", says: "BELFRY_LISTEN"},
+		"chats that are none":             {args: []string{"serve"}, env: "TARGET_CHAT_IDS=-1001234567890,what is this", says: "TARGET_CHAT_IDS"},
 		"an open door without a password": {args: []string{"serve"}, env: "BELFRY_LISTEN=0.0.0.0:0", says: "BELFRY_ADMIN_PASSWORD"},
 		"a file that is not there":        {args: []string{"token"}, env: "BELFRY_DB=/nowhere/belfry.db", says: "/nowhere/belfry.db"},
 	} {

@@ -110,6 +110,9 @@ func (l *local) call(ctx context.Context, method, path string, in, out any) erro
 		if problem.Detail == "" {
 			problem.Detail = problem.Title
 		}
+		if resp.StatusCode == http.StatusBadRequest || resp.StatusCode == http.StatusUnprocessableEntity {
+			return usageError(problem.Detail)
+		}
 		return errors.New(problem.Detail)
 	}
 	if out == nil || len(data) == 0 {

@@ -100,13 +100,19 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	if err := command.Run(); err != nil {
 		fmt.Fprintf(stderr, "belfry: %v\n", err)
-		if _, wrong := errors.AsType[*store.FieldError](err); wrong {
+		_, field := errors.AsType[*store.FieldError](err)
+		if _, usage := errors.AsType[usageError](err); usage || field {
 			return exitUsage
 		}
 		return exitFailed
 	}
 	return exitDone
 }
+
+// usageError is a refusal by the service of what a command was given.
+type usageError string
+
+func (e usageError) Error() string { return string(e) }
 
 // output is where a command writes: results to out, everything else to log.
 type output struct{ out, log io.Writer }

@@ -7,10 +7,7 @@ import (
 	"net/http"
 )
 
-type pageCommand struct {
-	fileSetting
-	Listen string `env:"BELFRY_LISTEN" default:"127.0.0.1:8080" help:"Where the service listens."`
-}
+type pageCommand struct{ fileSetting }
 
 // Run prints a link to the page of the running service.
 func (c *pageCommand) Run(ctx context.Context, o output) (err error) {
@@ -23,7 +20,7 @@ func (c *pageCommand) Run(ctx context.Context, o output) (err error) {
 		return errors.New("the service does not run: start it first")
 	}
 	var link struct{ URL string }
-	if err := l.call(ctx, http.MethodPost, "/sign-in-links", map[string]string{"base": "http://" + c.Listen}, &link); err != nil {
+	if err := l.call(ctx, http.MethodPost, "/sign-in-links", struct{}{}, &link); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintln(o.out, link.URL)

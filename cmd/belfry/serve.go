@@ -208,7 +208,11 @@ func (svc *service) listen(s *settings) (err error) {
 	if err := svc.web.MayListen(s.Listen); err != nil {
 		return err
 	}
-	if svc.page, err = net.Listen("tcp", s.Listen); err != nil {
+	svc.page, err = net.Listen("tcp", s.Listen)
+	if wrong, ok := errors.AsType[*net.AddrError](err); ok {
+		return &store.FieldError{Field: "BELFRY_LISTEN", Problem: fmt.Sprintf("%q is not an address: %s", s.Listen, wrong.Err), Cure: "write it as 127.0.0.1:8080"}
+	}
+	if err != nil {
 		return fmt.Errorf("listen at BELFRY_LISTEN %s: %w", s.Listen, err)
 	}
 	svc.url = "http://" + svc.page.Addr().String()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,6 +15,7 @@ import (
 
 	"belfry/platform/fetch"
 	"belfry/store"
+	"belfry/worker/tasks"
 )
 
 // fileSetting is the setting that every command has.
@@ -126,6 +128,9 @@ func (s *settings) validate() (*time.Location, error) {
 		return nil, &store.FieldError{Field: "BELFRY_POST_BACKOFF", Problem: "is not a pause", Cure: "use a time such as 60s"}
 	case s.PostDeadline < time.Second:
 		return nil, &store.FieldError{Field: "BELFRY_POST_DEADLINE", Problem: "is shorter than a second", Cure: "use a time such as 30s"}
+	}
+	if wrong, ok := errors.AsType[*store.FieldError](tasks.CheckTargets(s.TargetChats)); ok {
+		return nil, &store.FieldError{Field: "TARGET_CHAT_IDS", Problem: "has a value that cannot be used: " + wrong.Problem, Cure: wrong.Cure}
 	}
 	if s.Media == "" {
 		s.Media = filepath.Join(filepath.Dir(s.DB), "media")
