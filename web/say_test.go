@@ -23,6 +23,8 @@ func TestWhatANetworkSaysIsSaidInRussian(t *testing.T) {
 		"SESSION_REVOKED: Telegram has ended the session: log in again":                                                                  "Вход больше не действует; войдите снова: Telegram завершил сессию: войдите снова (SESSION_REVOKED)",
 		"Telegram has ended the session: log in again":                                                                                   "Вход больше не действует; войдите снова: Telegram завершил сессию: войдите снова",
 		"urlProbe: the address leads to ::1, which is not public: use a public address, or allow this one with BELFRY_ALLOW_PRIVATE=::1": "Вход больше не действует; войдите снова: urlProbe: адрес ведёт на ::1 — это не публичный адрес: укажите публичный или разрешите этот: BELFRY_ALLOW_PRIVATE=::1",
+		"Telegram accepts no more of the file":                                                                                           "Вход больше не действует; войдите снова: Telegram не принимает остаток файла",
+		"1.5 of 3.0 MB are there":                                                                                                        "Вход больше не действует; войдите снова: передано 1.5 из 3.0 МБ",
 		"something that nobody has said in Russian (and no code) (at all)":                                                               "Вход больше не действует; войдите снова: something that nobody has said in Russian (and no code) (at all)",
 	} {
 		if got := s.Reason(store.Reason{Code: store.ReasonLogin, Detail: detail}); got != want {

@@ -101,6 +101,8 @@ func postTranslations() []translation {
 		{"%s is not a file", "", "%s — не файл"},
 		{"the server of %s answers %s", "", "сервер %s отвечает: %s"},
 		{"the address leads to %s, which is not public: use a public address, or allow this one with BELFRY_ALLOW_PRIVATE=%s", "", "адрес ведёт на %s — это не публичный адрес: укажите публичный или разрешите этот: BELFRY_ALLOW_PRIVATE=%s"},
+		{"Telegram accepts no more of the file", "", "Telegram не принимает остаток файла"},
+		{"%s of %s MB are there", "", "передано %s из %s МБ"},
 		{"the %s has %s MB and %s are allowed", "", "размер %[2]s МБ, а можно %[3]s"},
 		{"the file has more than the %s MB that are allowed", "", "файл больше разрешённых %s МБ"},
 

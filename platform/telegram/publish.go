@@ -277,7 +277,7 @@ func (o *outgoing) upload(ctx context.Context) error {
 			return underWay(o.uploads)
 		}
 		if err != nil {
-			return o.blame(i, fmt.Errorf("upload: %w", err))
+			return o.blame(i, err)
 		}
 	}
 	return nil

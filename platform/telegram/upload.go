@@ -29,7 +29,7 @@ const (
 	// uploadKept is how long a file is kept, and sent on, that nobody asks for.
 	uploadKept = time.Hour
 	// uploadsAtOnce is how many files of one login are sent at the same time.
-	uploadsAtOnce = 3
+	uploadsAtOnce = 2
 	// throttleLimit is how long Telegram may have an upload wait at one part. It slows uploads down by
 	// asking for waits again and again, which concern nothing else.
 	throttleLimit = time.Hour

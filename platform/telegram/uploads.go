@@ -124,5 +124,5 @@ func underWay(uploads []*upload) *platform.Error {
 		size += max(u.size.Load(), u.sent.Load())
 	}
 	return &platform.Error{Kind: platform.UnderWay, Scope: platform.ScopeContent, Wait: uploadPause,
-		Err: fmt.Errorf("%.1f of %.1f MB", float64(sent)/(1<<20), float64(size)/(1<<20))}
+		Err: fmt.Errorf("%.1f of %.1f MB are there", float64(sent)/(1<<20), float64(size)/(1<<20))}
 }
