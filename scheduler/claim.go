@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -12,6 +11,8 @@ import (
 const (
 	// maxClaims bounds the jobs that one transaction claims.
 	maxClaims = 1024
+	// claimTime bounds the time that it takes. To work out what a job has missed in a year takes long.
+	claimTime = 20 * time.Millisecond
 	// overlapRetry is when a job is looked at again whose written-off run has not returned.
 	overlapRetry = time.Minute
 )
@@ -35,6 +36,12 @@ type claims struct {
 	lane    string           // the last one that was served
 	seen    time.Time        // what the file is told of the time; zero if nothing
 	certain bool             // no job is left that the store holds as running and nobody runs
+	begun   time.Time
+}
+
+// isFull reports whether the transaction has claimed as much as others should have to wait for.
+func (c *claims) isFull() bool {
+	return c.handled >= c.limit || (c.handled > 0 && time.Since(c.begun) > claimTime)
 }
 
 // claimDue marks the jobs that are due as running, as far as their lanes have room, and returns
@@ -48,8 +55,9 @@ func (s *Scheduler) claimDue() []*run {
 		s.noteOutcome(err)
 		return nil
 	}
-	if s.isIdle() {
-		return nil
+	lanes := s.agenda.takeDue(s.cfg.Now())
+	if len(lanes) == 0 && !s.inDoubt() && !s.mustNote() {
+		return nil // it has only woken up to look at the clock
 	}
 	if s.inDoubt() {
 		// Nobody may be between the commit of a claim and the list of runs under way.
@@ -59,8 +67,8 @@ func (s *Scheduler) claimDue() []*run {
 	var c claims
 	err := s.isolate(func(limit int, refused map[uint64]error) error {
 		return s.update(func(tx *store.Tx) error {
-			c = claims{limit: limit, refused: refused}
-			return s.claim(tx, &c)
+			c = claims{limit: limit, refused: refused, begun: time.Now()}
+			return s.claim(tx, lanes, &c)
 		})
 	})
 	s.noteOutcome(err)
@@ -78,16 +86,13 @@ func (s *Scheduler) claimDue() []*run {
 	if !c.seen.IsZero() {
 		s.seen = c.seen
 	}
-	if s.inVain++; c.handled > 0 {
-		s.inVain = 0
-	}
 	return c.runs
 }
 
-// claim goes through the lanes that have something due, beginning behind the one that was served
-// last, and gives each of them a share: neither a long backlog nor a name early in the alphabet
-// makes the others wait.
-func (s *Scheduler) claim(tx *store.Tx, c *claims) error {
+// claim goes through lanes that have something due, beginning behind the one that was served last, and
+// gives each of them a share: neither a long backlog nor a name early in the alphabet makes the others
+// wait.
+func (s *Scheduler) claim(tx *store.Tx, lanes []string, c *claims) error {
 	if err := s.takeBack(tx, c); err != nil {
 		return err
 	}
@@ -95,28 +100,20 @@ func (s *Scheduler) claim(tx *store.Tx, c *claims) error {
 	if err != nil {
 		return err
 	}
-	now := tx.Now()
-	var lanes []string
-	for lane, due := range tx.Jobs.Lanes() {
-		if !due.After(now) && s.free(lane) > 0 && (!paused || s.cfg.EvenPaused(lane)) {
-			lanes = append(lanes, lane)
-		}
-	}
 	first, found := slices.BinarySearch(lanes, s.servedLast())
 	if found {
 		first++
 	}
 	share := max(1, c.limit/max(1, len(lanes)))
 	for i := range lanes {
-		if c.handled >= c.limit {
+		if c.isFull() {
 			break
 		}
 		lane := lanes[(first+i)%len(lanes)]
-		held, err := isHeld(tx, lane)
-		if err != nil {
-			return err
-		}
-		if held {
+		if may, err := s.mayClaim(tx, lane, paused); err != nil || !may {
+			if err != nil {
+				return err
+			}
 			continue
 		}
 		if err := s.claimLane(tx, lane, min(s.free(lane), share), c); err != nil {
@@ -127,11 +124,13 @@ func (s *Scheduler) claim(tx *store.Tx, c *claims) error {
 	return s.noteSeen(tx, c)
 }
 
-// isIdle reports whether the loop has only woken up to look at the clock.
-func (s *Scheduler) isIdle() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.idle
+// mayClaim reports whether neither the pause of the file nor a hold stops a lane.
+func (s *Scheduler) mayClaim(tx *store.Tx, lane string, paused bool) (bool, error) {
+	if paused && !s.cfg.EvenPaused(lane) {
+		return false, nil
+	}
+	until, _, err := tx.Holds.Until(lane)
+	return err == nil && !until.After(tx.Now()), err
 }
 
 func (s *Scheduler) servedLast() string {
@@ -140,39 +139,36 @@ func (s *Scheduler) servedLast() string {
 	return s.lastLane
 }
 
-func isHeld(tx *store.Tx, lane string) (bool, error) {
-	hold, err := tx.Holds.ByLane(lane)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return false, fmt.Errorf("hold of lane %s: %w", lane, err)
-	}
-	return hold.Until.After(tx.Now()), nil
-}
-
 // claimLane claims up to n jobs of a lane.
 func (s *Scheduler) claimLane(tx *store.Tx, lane string, n int, c *claims) error {
-	n = min(n, c.limit-c.handled)
-	if n <= 0 {
-		return nil
+	type entry struct {
+		id  uint64
+		due time.Time
 	}
-	var due []uint64 // all of them before anything is written
+	var due []entry // all of them before anything is written
 	for id, at := range tx.Jobs.Queue(lane) {
-		if len(due) == n || at.After(tx.Now()) {
+		if len(due) >= min(n, c.limit-c.handled) || at.After(tx.Now()) {
 			break
 		}
-		if !s.passedOver(id) {
-			due = append(due, id)
+		if s.passedFor(id) == 0 {
+			due = append(due, entry{id, at})
 		}
 	}
-	for _, id := range due {
-		if err := s.claimJob(tx, lane, id, c); err != nil {
-			return &jobError{id: id, at: c.handled, err: err}
+	for _, e := range due {
+		if c.isFull() {
+			break
+		}
+		if err := s.claimJob(tx, lane, e.id, e.due, c); err != nil {
+			return &jobError{id: e.id, at: c.handled, err: err}
 		}
 		c.handled++
 	}
 	return nil
 }
 
-func (s *Scheduler) claimJob(tx *store.Tx, lane string, id uint64, c *claims) error {
+// claimJob deals with a job that the queue names. Whatever it does, the job is not at the head of its lane
+// afterwards, so that the loop never meets it again and again.
+func (s *Scheduler) claimJob(tx *store.Tx, lane string, id uint64, due time.Time, c *claims) error {
 	job, err := tx.Jobs.Get(id)
 	if isDamaged(err) {
 		s.passOver(id, err)
@@ -181,8 +177,11 @@ func (s *Scheduler) claimJob(tx *store.Tx, lane string, id uint64, c *claims) er
 	if err != nil {
 		return err
 	}
-	if job.State != store.JobWaiting || job.Lane != lane || job.Due.After(tx.Now()) {
-		return nil // the end of another job has changed it in this transaction
+	if job.State != store.JobWaiting || job.Lane != lane || !job.Due.Equal(due) {
+		if tx.Jobs.Waits(lane, due, id) { // else the end of another job has changed it in this transaction
+			s.passOver(id, errors.New("the queue does not say the same as the job"))
+		}
+		return nil
 	}
 	if bad := c.refused[id]; bad != nil {
 		return setAside(tx, &job, store.Reason{Code: store.ReasonError, Detail: firstLine(bad)})

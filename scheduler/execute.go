@@ -191,22 +191,24 @@ func guard(fn func() error) (err error) {
 	return fn()
 }
 
-// mayHandOver reports whether the end of a run may claim another one.
+// mayHandOver reports whether the end of a run may claim another one: where a lane has room besides, the
+// loop claims as many as are due at once.
 func (s *Scheduler) mayHandOver(lane string) bool {
 	if !s.clock.steady() {
 		return false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return !s.stopping && !s.moving && s.lanes[lane] <= s.cfg.LaneLimit(lane)
+	return !s.stopping && !s.moving && s.lanes[lane] == s.cfg.LaneLimit(lane)
 }
 
 // claimNext claims the next job of a lane, if one is due.
 func (s *Scheduler) claimNext(tx *store.Tx, lane string) (*run, error) {
-	if paused, err := s.readPause(tx); err != nil || (paused && !s.cfg.EvenPaused(lane)) {
+	paused, err := s.readPause(tx)
+	if err != nil {
 		return nil, err
 	}
-	if held, err := isHeld(tx, lane); err != nil || held {
+	if may, err := s.mayClaim(tx, lane, paused); err != nil || !may {
 		return nil, err
 	}
 	c := claims{limit: 1}
@@ -225,8 +227,11 @@ func (s *Scheduler) handOver(r, next *run) {
 	}
 	if next != nil {
 		s.active[next.job.Name] = next
-	} else if s.lanes[r.job.Lane]--; s.lanes[r.job.Lane] == 0 {
-		delete(s.lanes, r.job.Lane)
+	} else {
+		s.freed[r.job.Lane] = true
+		if s.lanes[r.job.Lane]--; s.lanes[r.job.Lane] == 0 {
+			delete(s.lanes, r.job.Lane)
+		}
 	}
 	wake := s.wake
 	s.mu.Unlock()

@@ -27,6 +27,7 @@ func TestALaneWithAHugeBacklogDoesNotStarveTheOthers(t *testing.T) {
 			return nil
 		})
 		b.sched = New(b.db, b.cfg)
+		b.sched.untilNext()
 		claimed := map[string]int{}
 		for _, r := range b.sched.claimDue() {
 			claimed[r.job.Lane[:1]]++

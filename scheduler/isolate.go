@@ -52,8 +52,12 @@ func (s *Scheduler) passOver(id uint64, why error) {
 	s.passed[id] = time.Now().Add(passOverFor)
 }
 
-func (s *Scheduler) passedOver(id uint64) bool {
+// passedFor is how long a job is not looked at yet.
+func (s *Scheduler) passedFor(id uint64) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return time.Now().Before(s.passed[id])
+	if len(s.passed) == 0 {
+		return 0
+	}
+	return max(0, time.Until(s.passed[id]))
 }

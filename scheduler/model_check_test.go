@@ -72,9 +72,9 @@ func (w *world) checkJob(tx *store.Tx, job store.Job, failing bool) error {
 	}
 	p.last = job.Occurrence
 	if job.State == store.JobWaiting && !job.Due.After(tx.Now()) && in < w.laneMax[job.Lane] && inside == 0 && !failing {
-		held, err := isHeld(tx, job.Lane)
+		until, _, err := tx.Holds.Until(job.Lane)
 		all, _ := tx.Settings.Value(settingPaused)
-		if err == nil && !held && all == "" {
+		if err == nil && !until.After(tx.Now()) && all == "" {
 			return errors.New("is due, could run, and does not")
 		}
 		return err

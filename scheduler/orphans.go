@@ -35,7 +35,7 @@ func (s *Scheduler) recoverSome(tx *store.Tx, limit int, refused map[uint64]erro
 		if *handled == limit {
 			return nil
 		}
-		if isDamaged(err) || s.passedOver(job.ID) {
+		if isDamaged(err) || s.passedFor(job.ID) > 0 {
 			continue // nobody can say what it was
 		}
 		if err != nil {
@@ -56,7 +56,7 @@ func (s *Scheduler) recoverSome(tx *store.Tx, limit int, refused map[uint64]erro
 			if *handled == limit {
 				return nil
 			}
-			if err != nil || job.Reason.Code != store.ReasonUnknownKind || s.passedOver(job.ID) {
+			if err != nil || job.Reason.Code != store.ReasonUnknownKind || s.passedFor(job.ID) > 0 {
 				continue // it stays where it is
 			}
 			job.State, job.Reason = store.JobWaiting, store.Reason{}
@@ -138,7 +138,7 @@ func (s *Scheduler) takeBack(tx *store.Tx, c *claims) error {
 		if c.handled == c.limit {
 			return nil
 		}
-		if isDamaged(err) || s.isUnderWay(job) || s.passedOver(job.ID) {
+		if isDamaged(err) || s.isUnderWay(job) || s.passedFor(job.ID) > 0 {
 			continue
 		}
 		if err != nil {

@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/reugn/go-quartz/quartz"
-
-	"belfry/store"
 )
 
 const (
@@ -16,10 +14,6 @@ const (
 	tick = 5 * time.Second
 	// storeRetry is the pause after the store has failed.
 	storeRetry = time.Second
-	// maxInVain is how often something may seem due in a row of which nothing can be claimed, and
-	// vainPause what follows. It should never happen; if it does, the loop must not spin.
-	maxInVain = 8
-	vainPause = 200 * time.Millisecond
 )
 
 // queue is the schedule as go-quartz's loop sees it. The loop spins if Head or Pop return errors,
@@ -39,11 +33,15 @@ func (q queue) Head() (quartz.ScheduledJob, error) {
 
 // Pop claims the jobs that are due and returns them as one.
 func (q queue) Pop() (quartz.ScheduledJob, error) {
-	return batch{at: time.Now(), s: q.s, runs: q.s.claimDue()}, nil
+	runs := q.s.claimDue()
+	return batch{at: time.Now(), s: q.s, runs: runs}, nil
 }
 
-// Push is called by the loop only for what Pop returned before it was due, which never happens.
-func (q queue) Push(quartz.ScheduledJob) error { return nil }
+// Push is called by the loop for what Pop has returned if the clock was set back just then and it is not
+// due any more. It is claimed, so it is started.
+func (q queue) Push(popped quartz.ScheduledJob) error {
+	return popped.JobDetail().Job().Execute(context.Background())
+}
 
 // The rest is for calls that this package does not make: jobs are put, read and removed in the
 // caller's transaction.
@@ -85,96 +83,24 @@ func (b batch) Execute(context.Context) error {
 // untilNext is how long it is until a job may be claimed.
 func (s *Scheduler) untilNext() time.Duration {
 	s.watchClock()
-	now := s.cfg.Now()
-	s.mu.Lock()
-	s.idle = false
-	s.mu.Unlock()
 	if wait := max(s.clock.settling(), s.failing()); wait > 0 {
 		return min(wait, tick)
 	}
 	if s.isMoving() {
 		return 0
 	}
-	next := now.Add(tick)
-	err := s.db.View(func(tx *store.Tx) error {
-		paused, err := s.readPause(tx)
-		if err != nil {
-			return err
-		}
-		for lane, due := range tx.Jobs.Lanes() {
-			if !due.Before(next) || s.free(lane) == 0 || (paused && !s.cfg.EvenPaused(lane)) {
-				continue
-			}
-			hold, err := tx.Holds.ByLane(lane)
-			if err != nil && !errors.Is(err, store.ErrNotFound) {
-				return err
-			}
-			due = s.firstGood(tx, lane, due)
-			if hold.Until.After(due) {
-				due = hold.Until
-			}
-			if due.Before(next) {
-				next = due
-			}
-		}
-		return s.watchLeases(tx)
-	})
-	if err != nil {
+	if err := s.refresh(); err != nil {
 		s.noteOutcome(err)
 		return storeRetry
 	}
-	wait := next.Sub(now)
 	if s.inDoubt() {
-		wait = 0
+		return 0
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.idle = wait >= tick && s.problem == nil && now.Sub(s.seen) < seenAnyway
-	if wait > 0 {
-		s.inVain = 0
-	} else if s.inVain > maxInVain {
-		return vainPause
+	wait := tick
+	if at, found := s.agenda.next(); found {
+		wait = min(wait, max(0, at.Sub(s.cfg.Now())))
 	}
 	return wait
-}
-
-// firstGood is when the first job of a lane is due that is not passed over.
-func (s *Scheduler) firstGood(tx *store.Tx, lane string, head time.Time) time.Time {
-	s.mu.Lock()
-	none := len(s.passed) == 0
-	s.mu.Unlock()
-	if none {
-		return head
-	}
-	for id, due := range tx.Jobs.Queue(lane) {
-		if !s.passedOver(id) {
-			return due
-		}
-	}
-	return head.Add(passOverFor)
-}
-
-// watchLeases is the last resort against a job that the store holds as running and nobody runs: when
-// its lease has ended, it is taken back.
-func (s *Scheduler) watchLeases(tx *store.Tx) error {
-	for job, err := range tx.Jobs.Running() {
-		if isDamaged(err) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if job.LeaseEnd.After(tx.Now()) {
-			return nil
-		}
-		if !s.isUnderWay(job) && !s.passedOver(job.ID) {
-			s.mu.Lock()
-			s.doubt = true
-			s.mu.Unlock()
-			return nil
-		}
-	}
-	return nil
 }
 
 // free returns how many more runs a lane may have.

@@ -110,10 +110,11 @@ const (
 
 // Scheduler starts the jobs of a store at their times. Make it with [New], then call Run once.
 type Scheduler struct {
-	db    *store.DB
-	cfg   Config
-	clock *clock
-	wake  func() // makes the loop look at the head of the queue again
+	db     *store.DB
+	cfg    Config
+	clock  *clock
+	agenda *agenda
+	wake   func() // makes the loop look at the head of the queue again
 
 	// update is db.Update. Tests let it fail.
 	update func(fn func(*store.Tx) error) error
@@ -127,10 +128,9 @@ type Scheduler struct {
 	lanes     map[string]int       // slots in use
 	active    map[string]*run      // by job name
 	abandoned map[string]bool      // jobs whose last run was written off and has not returned
+	freed     map[string]bool      // lanes in which slots have become free
 	passed    map[uint64]time.Time // jobs that are not looked at before that
 	lastLane  string               // in which something was claimed
-	idle      bool                 // nothing is due before the next tick
-	inVain    int                  // claims in a row that found nothing, although something seemed due
 	started   time.Time
 	begun     chan struct{} // closed when started is set
 	stopping  bool
@@ -171,6 +171,8 @@ func New(db *store.DB, cfg Config) *Scheduler {
 		lanes:     make(map[string]int),
 		active:    make(map[string]*run),
 		abandoned: make(map[string]bool),
+		freed:     make(map[string]bool),
+		agenda:    newAgenda(),
 		passed:    make(map[uint64]time.Time),
 		begun:     make(chan struct{}),
 		update:    db.Update,

@@ -24,7 +24,10 @@ func (s *Scheduler) noteOutcome(err error) {
 	s.problem = err
 	switch {
 	case err != nil:
-		s.doubt, s.retryAt = true, time.Now().Add(storeRetry)
+		s.doubt = true
+		if !time.Now().Before(s.retryAt) { // one pause at a time: no other failure makes it longer
+			s.retryAt = time.Now().Add(storeRetry)
+		}
 		if before == nil {
 			s.cfg.Log.Error().Err(err).Msg("the store failed; jobs wait until it is back")
 		}
@@ -65,14 +68,22 @@ func (s *Scheduler) readPause(tx *store.Tx) (bool, error) {
 	return why != "", nil
 }
 
-// noteSeen writes the time into the file, if that was not done for a while, or if it is a way to
-// find out whether the store is back.
-func (s *Scheduler) noteSeen(tx *store.Tx, c *claims) error {
-	now, claimed := tx.Now(), len(c.runs) > 0
+// mustNote reports whether the file is to be told the time although nothing is claimed: it was not for a
+// while, or it is a way to find out whether the store is back.
+func (s *Scheduler) mustNote() bool {
 	s.mu.Lock()
-	since, failed := now.Sub(s.seen), s.problem != nil
+	defer s.mu.Unlock()
+	since := s.cfg.Now().Sub(s.seen)
+	return s.problem != nil || since < 0 || since >= seenAnyway
+}
+
+// noteSeen writes the time into the file with a claim, if that was not done for a while, or if it must.
+func (s *Scheduler) noteSeen(tx *store.Tx, c *claims) error {
+	now := tx.Now()
+	s.mu.Lock()
+	since := now.Sub(s.seen)
 	s.mu.Unlock()
-	if !failed && since >= 0 && since < seenAnyway && (!claimed || since < seenAfterClaim) {
+	if !s.mustNote() && (len(c.runs) == 0 || since < seenAfterClaim) {
 		return nil
 	}
 	if err := tx.Settings.Set(settingSeen, now.Format(time.RFC3339Nano)); err != nil {

@@ -3,16 +3,16 @@ package store
 import (
 	"errors"
 	"fmt"
-	"runtime"
 	"runtime/debug"
+	"slices"
 	"time"
 )
 
 // maxGroup bounds the updates that share a commit, and so the time that the first of them waits.
 const maxGroup = 4096
 
-// maxYields bounds the wait for callers who do not come again.
-const maxYields = 500
+// groupTime bounds how long the updates of a commit may work before the rest is left to the next one.
+const groupTime = 50 * time.Millisecond
 
 // reopenAfter is the pause between two attempts to open a file that failed.
 const reopenAfter = time.Second
@@ -49,7 +49,6 @@ func (db *DB) Update(fn func(*Tx) error) error {
 	select {
 	case <-c.done:
 	case db.turn <- struct{}{}:
-		db.gather()
 		db.commitWaiting(c)
 		<-db.turn
 	}
@@ -57,18 +56,6 @@ func (db *DB) Update(fn func(*Tx) error) error {
 		panic(c.panic)
 	}
 	return c.err
-}
-
-// gather lets other goroutines run until as many updates wait as there were callers at the last
-// commit, and no more arrive: those whom that one has served are only waking up, some of them on
-// another core.
-func (db *DB) gather() {
-	for n, last, yields := 0, -1, 0; (n != last || n < db.callers) && yields < maxYields; yields++ {
-		runtime.Gosched()
-		db.mu.Lock()
-		n, last = len(db.waiting), n
-		db.mu.Unlock()
-	}
 }
 
 // commitWaiting commits groups until c has been served: c may already have been, by the holder of
@@ -85,55 +72,58 @@ func (db *DB) commitWaiting(c *call) {
 		group := db.waiting[:n:n]
 		db.waiting = db.waiting[n:]
 		db.mu.Unlock()
-		db.commitGroup(group)
-		db.mu.Lock()
-		db.callers = len(group) + len(db.waiting)
-		db.mu.Unlock()
-		for _, c := range group {
+		left := db.commitGroup(group)
+		if len(left) > 0 {
+			db.mu.Lock()
+			db.waiting = slices.Concat(left, db.waiting)
+			db.mu.Unlock()
+		}
+		for _, c := range group[:len(group)-len(left)] {
 			close(c.done)
 		}
 	}
 }
 
-// commitGroup runs and commits the group. A member that fails after it wrote
-// is taken out, and the others run again from the start, because bbolt cannot undo a part.
-func (db *DB) commitGroup(group []*call) {
-	remaining := group
-	for len(remaining) > 0 {
-		failed, touched, err := db.tryGroup(remaining)
+// commitGroup runs and commits as much of the group as [groupTime] allows, and returns the rest. A member
+// that fails after it wrote is taken out, and the others run again from the start, because bbolt cannot
+// undo a part.
+func (db *DB) commitGroup(group []*call) (left []*call) {
+	for len(group) > 0 {
+		tx, ran, failed, err := db.tryGroup(group)
 		if failed < 0 {
 			if err != nil {
-				for _, c := range remaining {
+				for _, c := range group[:ran] {
 					c.err, c.panic = err, nil
 				}
-			} else {
-				db.watchers.tell(touched)
+			} else if tx != nil && tx.writes > 0 {
+				db.laneChanges.add(tx.lanes)
+				db.watchers.tell(tx.touched)
 			}
-			break
+			return group[ran:]
 		}
-		rest := make([]*call, 0, len(remaining)-1)
-		rest = append(rest, remaining[:failed]...)
-		remaining = append(rest, remaining[failed+1:]...)
+		group = slices.Concat(group[:failed], group[failed+1:])
 	}
+	return nil
 }
 
-// tryGroup runs all members in one transaction and commits it. It returns the position of a member
-// that failed after writing, in which case nothing was committed, or -1. Members that failed
-// without having written are part of the commit like the others; only their callers see the error.
-func (db *DB) tryGroup(group []*call) (failed int, touched tableSet, err error) {
+// tryGroup runs members in one transaction and commits it, and says how many it ran. It returns the
+// position of a member that failed after writing, in which case nothing was committed, or -1. Members that
+// failed without having written are part of the commit like the others; only their callers see the error.
+func (db *DB) tryGroup(group []*call) (tx *Tx, ran, failed int, err error) {
 	if err := db.ready(); err != nil {
-		return -1, 0, err
+		return nil, len(group), -1, err
 	}
 	db.handle.RLock()
 	db.guard.before()
 	btx, err := db.bolt.Begin(true)
 	if err != nil {
 		db.handle.RUnlock()
-		return -1, 0, fmt.Errorf("begin: %w", err)
+		return nil, len(group), -1, fmt.Errorf("begin: %w", err)
 	}
-	tx := db.newTx(btx)
-	for i, c := range group {
-		before := tx.writes
+	tx = db.newTx(btx)
+	begun := time.Now()
+	for ran < len(group) && (ran == 0 || time.Since(begun) < groupTime) {
+		c, before := group[ran], tx.writes
 		tx.now = db.opts.Now()
 		c.panic, c.err = tx.run(c.fn)
 		if (c.err != nil || c.panic != nil) && tx.writes != before {
@@ -141,10 +131,11 @@ func (db *DB) tryGroup(group []*call) (failed int, touched tableSet, err error) 
 			err := btx.Rollback()
 			db.handle.RUnlock()
 			if err != nil {
-				return -1, 0, fmt.Errorf("roll back: %w", err)
+				return nil, len(group), -1, fmt.Errorf("roll back: %w", err)
 			}
-			return i, 0, nil
+			return nil, 0, ran, nil
 		}
+		ran++
 	}
 	db.at(beforeCommit)
 	if tx.writes == 0 {
@@ -159,9 +150,9 @@ func (db *DB) tryGroup(group []*call) (failed int, touched tableSet, err error) 
 	db.handle.RUnlock()
 	if err != nil {
 		db.fail(err)
-		return -1, 0, fmt.Errorf("commit %s: %w: %w", db.path, ErrUnavailable, err)
+		return nil, ran, -1, fmt.Errorf("commit %s: %w: %w", db.path, ErrUnavailable, err)
 	}
-	return -1, tx.touched, nil
+	return tx, ran, -1, nil
 }
 
 // stage is a place at which tests let the process end.
@@ -231,4 +222,5 @@ func (db *DB) reopen() {
 	if err := db.openFile(0); err == nil {
 		db.broken = nil
 	}
+	db.laneChanges.addAll()
 }

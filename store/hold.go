@@ -22,7 +22,12 @@ func holdTable() def[Hold] {
 		name: "holds",
 		id:   func(h *Hold) *uint64 { return &h.ID },
 		indexes: []Index[Hold]{
-			{Name: "lane", Unique: true, Key: func(h *Hold) []byte { return key(nil).str(h.Lane) }},
+			{Name: "lane", Unique: true, Key: func(h *Hold) []byte { return key(nil).str(h.Lane) },
+				Changed: func(tx *Tx, k key) {
+					if k != nil {
+						tx.noteLane(k)
+					}
+				}},
 		},
 	}
 }
@@ -32,9 +37,29 @@ func (t Holds) ByLane(lane string) (Hold, error) {
 	return t.first("lane", key(nil).str(lane))
 }
 
-// Extend holds a lane until the given time, or longer if it is held longer already.
+// Until returns until when a lane is held, which may have passed, and why; zero if it is not. A damaged
+// hold counts as none: if the network still wants the wait, it says so again.
+func (t Holds) Until(lane string) (time.Time, Reason, error) {
+	h, err := t.ByLane(lane)
+	if err == nil || errors.Is(err, ErrNotFound) || IsCorrupt(err) {
+		return h.Until, h.Reason, nil
+	}
+	return time.Time{}, Reason{}, fmt.Errorf("hold of lane %s: %w", lane, err)
+}
+
+// Put writes a hold.
+func (t Holds) Put(h *Hold) error {
+	t.tx.noteLane(key(nil).str(h.Lane))
+	return t.Table.Put(h)
+}
+
+// Extend holds a lane until the given time, or longer if it is held longer already. A damaged hold is
+// replaced.
 func (t Holds) Extend(lane string, until time.Time, why Reason) error {
 	h, err := t.ByLane(lane)
+	if damaged, ok := errors.AsType[*CorruptError](err); ok {
+		h, err = Hold{}, t.LetGo(damaged.ID)
+	}
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return fmt.Errorf("hold lane %s: %w", lane, err)
 	}

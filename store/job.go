@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -82,6 +81,10 @@ func jobTable() def[Job] {
 					return key(queueAside).str(j.Kind)
 				}
 				return nil
+			}, Changed: func(tx *Tx, k key) {
+				if len(k) > 0 && k[0] == queueWaiting[0] {
+					tx.noteLane(k[len(queueWaiting) : len(k)-8])
+				}
 			}},
 			{Name: "kind", Key: func(j *Job) []byte { return key(nil).str(j.Kind).time(j.Due) }},
 			{Name: "failing", Key: func(j *Job) []byte {
@@ -153,7 +156,7 @@ func (t Jobs) Lanes() iter.Seq2[string, time.Time] {
 				continue
 			}
 			prefix := key(k[:len(k)-idSize-8])
-			if !yield(laneOf(prefix), timeAt(k[len(prefix):])) {
+			if !yield(laneOf(string(prefix[len(queueWaiting):])), timeAt(k[len(prefix):])) {
 				return
 			}
 			if from = prefix.next(); from == nil {
@@ -161,12 +164,6 @@ func (t Jobs) Lanes() iter.Seq2[string, time.Time] {
 			}
 		}
 	}
-}
-
-// laneOf reads the lane out of the beginning of a queue entry.
-func laneOf(prefix key) string {
-	escaped := string(prefix[len(queueWaiting) : len(prefix)-2])
-	return strings.ReplaceAll(escaped, "\x00\xff", "\x00")
 }
 
 // Due yields the jobs that wait in a lane and whose time has come, in the order of their times.
@@ -192,6 +189,27 @@ func (t Jobs) Queue(lane string) iter.Seq2[uint64, time.Time] {
 func (t Jobs) Running() iter.Seq2[Job, error] {
 	prefix := key(queueRunning)
 	return t.scan("queue", prefix, prefix.next())
+}
+
+// Leases yields the ids of the jobs that run and the ends of their leases, beginning with the one that
+// ends first, without reading the jobs.
+func (t Jobs) Leases() iter.Seq2[uint64, time.Time] {
+	prefix := key(queueRunning)
+	return func(yield func(uint64, time.Time) bool) {
+		for entry := range t.entries("queue", prefix, prefix.next()) {
+			if len(entry) == len(prefix)+8+idSize && !yield(entryID(entry), timeAt(entry[len(prefix):])) {
+				return
+			}
+		}
+	}
+}
+
+// Waits reports whether the queue names the job in a lane, due at the given time: whether the row, if it
+// says otherwise, disagrees with the queue.
+func (t Jobs) Waits(lane string, due time.Time, id uint64) bool {
+	entry := key(queueWaiting).str(lane).time(due).uint(id)
+	found, _ := t.indexNamed("queue").Cursor().Seek(entry)
+	return bytes.Equal(found, entry)
 }
 
 // SetAside yields the jobs of a kind that are set aside.

@@ -83,15 +83,15 @@ type DB struct {
 
 	turn    chan struct{} // held by the goroutine that commits
 	guard   *guard        // used by the holder of turn
-	callers int           // who shared the last commit or came meanwhile; used by the holder of turn
 	mu      sync.Mutex
 	waiting []*call // updates for the next commit
 
-	damage   damage
-	failure  atomic.Pointer[failure] // the last commit that failed
-	watchers watchers
-	commits  atomic.Uint64
-	reached  func(stage) // nil but in tests
+	damage      damage
+	failure     atomic.Pointer[failure] // the last commit that failed
+	watchers    watchers
+	laneChanges laneChanges
+	commits     atomic.Uint64
+	reached     func(stage) // nil but in tests
 }
 
 // Path returns the path that the file was opened with.

@@ -520,3 +520,29 @@ func TestBackupIsTheWholeFileAndIsVerified(t *testing.T) {
 	}
 	mustVerify(t, copied)
 }
+
+func TestADamagedHoldIsReplacedByTheNextWait(t *testing.T) {
+	db := testDB(t)
+	until := db.Now().Add(time.Hour)
+	mustUpdate(t, db, func(tx *Tx) error {
+		if err := tx.Holds.Extend("lane", until, Reason{Code: ReasonFlood}); err != nil {
+			return err
+		}
+		rows := tx.bucket(db.schema.holds.bucket, "holds")
+		row := bytes.Clone(rows.Get(rowKey(1)))
+		row[len(row)/2] ^= 0x20
+		return rows.Put(rowKey(1), row)
+	})
+	mustUpdate(t, db, func(tx *Tx) error {
+		if held, _, err := tx.Holds.Until("lane"); err != nil || !held.IsZero() {
+			t.Errorf("a damaged hold holds until %v, %v", held, err)
+		}
+		return tx.Holds.Extend("lane", until, Reason{Code: ReasonFlood})
+	})
+	mustUpdate(t, db, func(tx *Tx) error {
+		if held, _, err := tx.Holds.Until("lane"); err != nil || !held.Equal(until) {
+			t.Errorf("the next one holds until %v, %v", held, err)
+		}
+		return nil
+	})
+}

@@ -27,6 +27,8 @@ type Index[T any] struct {
 	// Key returns the key of a row, or nil for a row that is not in the index. It must be a
 	// function of the row alone, and share no memory with it.
 	Key func(*T) []byte
+	// Changed, if not nil, is told each key that is put or deleted.
+	Changed func(tx *Tx, k key)
 }
 
 // Table is the rows of one type in a transaction.
@@ -170,6 +172,10 @@ func (t Table[T]) reindex(id uint64, old, now []key) error {
 		}
 		if bytes.Equal(from, to) {
 			continue
+		}
+		if changed := t.def.indexes[i].Changed; changed != nil {
+			changed(t.tx, from)
+			changed(t.tx, to)
 		}
 		if from != nil {
 			if err := t.index(i).Delete(from.uint(id)); err != nil {

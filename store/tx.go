@@ -16,9 +16,10 @@ type Tx struct {
 	now     time.Time
 	buckets []*bbolt.Bucket // by bucket number, opened at first use
 
-	writes   int       // changes made so far
-	touched  tableSet  // tables that were changed
-	assigned []*uint64 // ids given to new rows, taken back if the transaction is undone
+	writes   int             // changes made so far
+	touched  tableSet        // tables that were changed
+	lanes    map[string]bool // lanes in which something was changed, as in keys
+	assigned []*uint64       // ids given to new rows, taken back if the transaction is undone
 
 	kept map[keptRow][]key // the index keys, as they are in the file, of rows that were read or written
 }
