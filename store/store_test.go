@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -522,7 +523,7 @@ func TestBackupIsTheWholeFileAndIsVerified(t *testing.T) {
 }
 
 func TestADamagedHoldIsReplacedByTheNextWait(t *testing.T) {
-	db := testDB(t)
+	db := newDB(t, Options{})
 	until := db.Now().Add(time.Hour)
 	mustUpdate(t, db, func(tx *Tx) error {
 		if err := tx.Holds.Extend("lane", until, Reason{Code: ReasonFlood}); err != nil {
@@ -545,4 +546,7 @@ func TestADamagedHoldIsReplacedByTheNextWait(t *testing.T) {
 		}
 		return nil
 	})
+	if _, err := db.Repair(); err != nil {
+		t.Error(err)
+	}
 }
