@@ -167,7 +167,7 @@ func TestAlertsOnThePage(t *testing.T) {
 		t.Fatalf("seen: %d %s", a.status, a.body)
 	}
 	page = h.get("/alerts?done=alert-seen")
-	page.has(t, "Marked as seen.", "Nothing needs looking at", "Seen, and still so", "The disk is nearly full", "the page", `<h2 id="past-title">Over</h2>`, `<span class="chip is-alert-seen">seen</span>`)
+	page.has(t, "Marked as seen.", "Nothing needs looking at", "Seen, and still so", "The disk is nearly full", "the page", `<h2 id="past-title">Earlier alerts</h2>`, `<span class="chip is-alert-seen">seen</span>`)
 	page.lacks(t, "All seen")
 
 	h.failPost(post, "Night <bus> timetable", "@night_buses")
