@@ -56,6 +56,13 @@ func (s *Scheduler) finish(tx *store.Tx, e *ending) error {
 	} else if past.Result == store.ResultDone && !out.Idle {
 		job.Failures = 0
 	}
+	switch {
+	case past.Result == store.ResultInterrupted: // it says nothing
+	case !inVain(past):
+		job.VainSince = time.Time{}
+	case job.VainSince.IsZero() || job.VainSince.After(tx.Now()): // or the clock was set back
+		job.VainSince = past.Started
+	}
 	s.notePlanned(job.ID)
 	if e.shelved {
 		err = shelve(tx, &job, store.Reason{Code: store.ReasonError, Detail: firstLine(e.err)})
@@ -70,6 +77,12 @@ func (s *Scheduler) finish(tx *store.Tx, e *ending) error {
 		return nil
 	}
 	return tx.Runs.Add(&past)
+}
+
+// inVain reports whether a run has led to nothing: it failed, or is to be tried again.
+func inVain(past store.Run) bool {
+	code := past.Reason.Code
+	return past.Result == store.ResultFailed || past.Result == store.ResultAgain && (code == store.ReasonNotConnected || code == store.ReasonRetry)
 }
 
 // judge says in the record how the run ended.

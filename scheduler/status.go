@@ -9,6 +9,9 @@ import (
 	"belfry/store"
 )
 
+// maxVain bounds how many jobs that were tried in vain are looked at.
+const maxVain = 1000
+
 // Status is what a scheduler is doing.
 type Status struct {
 	Started   time.Time     // zero if it does not run
@@ -57,11 +60,28 @@ func (s *Scheduler) Knows(kind string) bool {
 }
 
 // Overdue returns the job that has been due for longest without having been started, and since
-// when it could have been; false if none is due. Jobs whose lane is held are not due before the
-// hold ends, and none is while the file is paused.
+// when it could have been; false if none is due. One that was started and has found no connection since is
+// due as if it had not been. Jobs whose lane is held are not due before the hold ends, and none is while
+// the file is paused.
 func Overdue(tx *store.Tx) (job store.Job, since time.Time, found bool, err error) {
 	if paused, err := tx.Settings.Value(settingPaused); err != nil || paused != "" {
 		return job, since, false, err
+	}
+	looked := 0
+	for vain, err := range tx.Jobs.Failing() {
+		if isDamaged(err) {
+			continue
+		}
+		if err != nil {
+			return job, since, false, err
+		}
+		tried := vain.State == store.JobRunning || vain.State == store.JobWaiting && !vain.Due.Equal(vain.Occurrence)
+		if tried && vain.LastReason.Code == store.ReasonNotConnected && (!found || vain.VainSince.Before(since)) {
+			job, since, found = vain, vain.VainSince, true
+		}
+		if looked++; looked == maxVain {
+			break
+		}
 	}
 	now := tx.Now()
 	for lane, due := range tx.Jobs.Lanes() {

@@ -205,6 +205,46 @@ func TestAPausedFileStartsNothingUntilItIsCleared(t *testing.T) {
 	})
 }
 
+func TestWhatFindsNoConnectionIsOverdueFromItsFirstAttempt(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		why := store.ReasonNotConnected
+		b.kind("post", func(context.Context, store.Job) (Outcome, error) {
+			time.Sleep(5 * time.Second)
+			return Outcome{Again: b.now().Add(5 * time.Second), Reason: store.Reason{Code: why}}, nil
+		})
+		b.start()
+		b.put(store.Job{Name: "post", Kind: "post", Trigger: b.in(0)})
+		late := func(after time.Duration) (d time.Duration, found bool) {
+			b.pass(after)
+			b.update(func(tx *store.Tx) error {
+				_, since, late, err := Overdue(tx)
+				d, found = tx.Now().Sub(since), late
+				return err
+			})
+			return d, found
+		}
+		if _, found := late(time.Second); found {
+			t.Error("it is overdue during its first attempt")
+		}
+		for range 3 {
+			if d, found := late(7 * time.Second); !found || d > time.Minute {
+				t.Errorf("overdue: %v, for %v", found, d)
+			}
+		}
+		if d, found := late(7 * time.Minute); !found || d < 7*time.Minute {
+			t.Errorf("overdue: %v, for %v", found, d)
+		}
+		why = store.ReasonFlood
+		if d, found := late(time.Minute); found {
+			t.Errorf("overdue for %v although the network has asked to wait", d)
+		}
+		why = store.ReasonNotConnected
+		if d, found := late(time.Minute); !found || d > 2*time.Minute {
+			t.Errorf("overdue: %v, for %v, after the connection was lost again", found, d)
+		}
+	})
+}
+
 // A worker that has made an outcome of an error says so, and what the end of the program or a store
 // that fails has caused is no attempt of the job.
 func TestWhatIsNobodysFailureTakesNoAttempt(t *testing.T) {

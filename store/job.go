@@ -40,6 +40,9 @@ type Job struct {
 	LastResult Result    `json:"last_result,omitempty"`
 	LastReason Reason    `json:"last_reason,omitzero"`
 	Failures   int       `json:"failures,omitempty"` // runs that failed in a row
+	// VainSince is since when its runs have failed, or ended with nothing but being tried again; zero after
+	// any other end.
+	VainSince time.Time `json:"vain_since,omitzero"`
 }
 
 // JobState says what a job does now.
@@ -88,7 +91,7 @@ func jobTable() def[Job] {
 			}},
 			{Name: "kind", Key: func(j *Job) []byte { return key(nil).str(j.Kind).time(j.Due) }},
 			{Name: "failing", Key: func(j *Job) []byte {
-				if j.Failures == 0 && j.State != JobSetAside {
+				if j.Failures == 0 && j.State != JobSetAside && j.VainSince.IsZero() {
 					return nil
 				}
 				return key(nil).str(j.Kind)
@@ -227,7 +230,8 @@ func (t Jobs) Upcoming(kind string, q Query) (Page[Job], error) {
 	return t.merged(q)
 }
 
-// Failing yields the jobs whose last runs failed and those that are set aside, by their kinds.
+// Failing yields the jobs whose last runs failed or were in vain and those that are set aside, by their
+// kinds.
 func (t Jobs) Failing() iter.Seq2[Job, error] { return t.scan("failing", nil, nil) }
 
 // Backlog returns how many jobs are due and wait to be started, and counts no further than limit.
