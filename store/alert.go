@@ -26,6 +26,9 @@ type Alert struct {
 	// from the next.
 	ChangedAt time.Time `json:"changed_at,omitzero"`
 
+	// Flaps says that it was raised several times within an hour. It is over when it has been right for longer.
+	Flaps bool `json:"flaps,omitempty"`
+
 	RaisedAt       time.Time `json:"raised_at"`
 	GoneAt         time.Time `json:"gone_at,omitzero"` // since when it seems to be over
 	AcknowledgedAt time.Time `json:"acknowledged_at,omitzero"`
@@ -43,10 +46,12 @@ const (
 	AlertPostUnknown AlertKind = "post_unknown" // nobody knows whether a post is out
 	AlertTaskFailed  AlertKind = "task_failed"  // a broadcast has failed
 	AlertOverdue     AlertKind = "overdue"      // something is due and was not started
-	AlertLogin       AlertKind = "login"        // a login has ended or was restricted
+	AlertLogin       AlertKind = "login"        // a login has ended, was restricted or cannot connect
 	AlertDisk        AlertKind = "disk"         // the disk is nearly full
 	AlertQueue       AlertKind = "queue"        // more becomes due than is done
 	AlertUnreached   AlertKind = "unreached"    // messages to a chat, or calls of the webhook, are refused
+	AlertDamage      AlertKind = "damage"       // something in the file is damaged
+	AlertCopy        AlertKind = "copy"         // a copy of the live file took too long, and is bad
 )
 
 // AlertState says whether somebody has to look at an alert.

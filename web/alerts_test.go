@@ -275,7 +275,7 @@ func TestWhatAnAlertIsAboutIsNamedAndLinked(t *testing.T) {
 	})
 	page := h.get("/alerts")
 	page.has(t, "Broadcast 1 has failed: 3 of 8 chats have it", `href="/tasks/1">To &lt;all&gt;</a>`,
-		"Account check has failed 4 times in a row", `href="/jobs/autocheck">Look at the job</a>`, "Account check has been due for 7 minutes",
+		"Account check has failed 4 times in a row", `href="/jobs/autocheck">Look at the job</a>`, "Account check is overdue by 7 minutes",
 		"Channel 9 has failed 4 times in a row", "The login main cannot act", `href="/logins">To the logins</a>`, "700 jobs wait", `href="/jobs">All jobs</a>`,
 		"41 more posts or broadcasts have failed", `href="/posts?status=failed">To the failed posts</a>`, "Post 77 to @gone was not published", "something else")
 	page.lacks(t, `href="/posts/77"`, `href="/jobs/channel_9"`)

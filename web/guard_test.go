@@ -119,6 +119,16 @@ func TestEachAnswerCarriesThePolicy(t *testing.T) {
 	}
 }
 
+func TestALoginThatNobodyHasLoggedInYetIsNoFailure(t *testing.T) {
+	h := start(t)
+	h.update(func(tx *store.Tx) error {
+		return tx.Identities.Put(&store.Identity{Platform: "telegram", Name: "me", Kind: store.IdentityUser, State: store.IdentityLogin})
+	})
+	if a := h.get("/health"); a.status != http.StatusOK {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+}
+
 func TestHealthTellsStrangersLittle(t *testing.T) {
 	h := start(t)
 	h.update(func(tx *store.Tx) error {

@@ -1,18 +1,16 @@
 package web
 
 import (
-	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker/alerts"
 )
-
-// overdueAfter is how long a job may be due without having been started before something is wrong.
-const overdueAfter = 3 * time.Minute
 
 // health is the answer of /health.
 type health struct {
@@ -39,25 +37,32 @@ func (s *Server) ailments() []reason {
 		add("clock", "The clock of this machine was set, or shows a time that cannot be; nothing is started for "+
 			status.Settling.Round(time.Second).String()+". Check the clock.")
 	}
-	err := s.db.View(func(tx *store.Tx) error {
-		job, since, late, err := scheduler.Overdue(tx)
-		if err != nil {
-			return err
-		}
-		if age := tx.Now().Sub(since); late && age > overdueAfter && !s.cfg.Idle {
-			add("overdue", fmt.Sprintf("%s has been due for %s and was not started. See the log.", job.Name, age.Round(time.Second)))
-		}
-		for i, err := range tx.Identities.All() {
-			if err == nil && (i.State == store.IdentityLogin || i.State == store.IdentityStopped) {
-				add(string(i.Reason.Code), fmt.Sprintf("The login %s on %s cannot act: %s", i.Name, i.Platform, i.Reason.Text(english, time.UTC)))
-			}
-		}
-		return nil
-	})
+	if err := s.db.Failing(); err != nil && status.Problem == "" {
+		add("store", "Nothing can be written to the database: "+err.Error())
+	}
+	wrong, err := s.wrong()
 	if err != nil {
 		add("store", "The database cannot be read: "+err.Error())
 	}
+	for _, a := range wrong {
+		if s.cfg.Idle && a.Kind != store.AlertDamage {
+			continue
+		}
+		said, code := alerts.Text(a, english, time.UTC), string(a.Kind)
+		if a.Kind == store.AlertLogin {
+			code = string(a.Reason.Code)
+		}
+		add(code, strings.TrimSuffix(said.What+". "+said.Why, ". "))
+	}
 	return found
+}
+
+// wrong is what keeps Belfry from doing what it is there for.
+func (s *Server) wrong() ([]store.Alert, error) {
+	if s.alerts == nil {
+		return nil, nil
+	}
+	return s.alerts.Wrong()
 }
 
 // showHealth answers 200 or 503. Details are for this machine, and for holders of a token.

@@ -23,8 +23,8 @@ func (s *Server) troubles(r reader, o overview) []trouble {
 			all = append(all, trouble{"mild", w.NotConnected + ": " + i.Name, c.Problem, w.NotConnectedCure, "/logins", w.LoginsLink})
 		}
 	}
-	if o.overdue != nil && !s.cfg.Idle {
-		all = append(all, trouble{"grave", w.Overdue + ": " + o.overdue.Name, "", w.OverdueCure, "/jobs/" + o.overdue.Name, w.SetAsideLink})
+	if o.overdue != "" && !s.cfg.Idle {
+		all = append(all, trouble{"grave", w.Overdue + ": " + o.overdue, "", w.OverdueCure, "/jobs/" + o.overdue, w.SetAsideLink})
 	}
 	for _, p := range o.unknown {
 		all = append(all, trouble{"grave", w.UnknownPost + ": " + r.postTitle(p), r.why(p.Reason), w.UnknownCure, postPath(p.ID), w.Look})
@@ -74,7 +74,8 @@ func (r reader) alertTroubles(open []told) (all []trouble) {
 		switch {
 		case len(all) == maxTrouble:
 			return all
-		case t.alert.Kind == store.AlertDisk, t.alert.Kind == store.AlertQueue, t.alert.Kind == store.AlertUnreached:
+		case t.alert.Kind == store.AlertDisk, t.alert.Kind == store.AlertQueue, t.alert.Kind == store.AlertUnreached,
+			t.alert.Kind == store.AlertDamage, t.alert.Kind == store.AlertCopy:
 		case t.alert.Kind == store.AlertJobFailing && t.about.job.State != store.JobSetAside:
 		default:
 			continue

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"belfry/scheduler"
 	"belfry/store"
 	"belfry/worker/tasks"
 )
@@ -78,7 +77,7 @@ type overview struct {
 	failedMore int
 	unknown    []store.Post
 	setAside   []store.Job
-	overdue    *store.Job
+	overdue    string // the job that has been for longest
 	alone      []store.AccountSite
 	noPassword bool
 	paused     string // why everything is
@@ -88,8 +87,12 @@ type overview struct {
 }
 
 func (s *Server) loadNext(r reader) (page, error) {
+	wrong, err := s.wrong()
+	if err != nil {
+		return nil, err
+	}
 	var o overview
-	err := s.db.View(func(tx *store.Tx) error {
+	err = s.db.View(func(tx *store.Tx) error {
 		o = overview{}
 		if err := o.read(tx); err != nil || s.alerts == nil {
 			return err
@@ -98,6 +101,11 @@ func (s *Server) loadNext(r reader) (page, error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	for _, a := range wrong {
+		if a.Kind == store.AlertOverdue {
+			o.overdue = a.Name
+		}
 	}
 	p := &nextPage{frame: s.frame(r, "next", r.words.Next.Title), NoLogin: len(o.identities) == 0, More: o.more}
 	p.Attention = s.troubles(r, o)
@@ -127,13 +135,6 @@ func (o *overview) read(tx *store.Tx) error {
 		if err == nil && site.LeftAlone(tx.Now()) && len(o.alone) < maxTrouble {
 			o.alone = append(o.alone, site)
 		}
-	}
-	late, since, found, err := scheduler.Overdue(tx)
-	if err != nil {
-		return err
-	}
-	if found && tx.Now().Sub(since) > overdueAfter {
-		o.overdue = &late
 	}
 	if o.paused, err = tx.Settings.Value(store.Paused); err != nil {
 		return err

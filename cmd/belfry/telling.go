@@ -66,7 +66,7 @@ func (b bot) Answer(ctx context.Context, queryID int64, text string) error {
 func (svc *service) watchTrouble(s *settings, zone *time.Location) error {
 	cfg := alerts.Config{
 		Disk: func() (alerts.Disk, error) { return disk(s.DB) }, Reason: web.NewSpeech(s.Lang, zone).Reason,
-		Lang: s.Lang, Zone: zone, Log: svc.log.With().Str("part", "alerts").Logger(),
+		Connection: svc.disconnected, Lang: s.Lang, Zone: zone, Log: svc.log.With().Str("part", "alerts").Logger(),
 	}
 	if s.Heartbeat != "" {
 		hook, err := webhook.New(s.Heartbeat)
@@ -77,6 +77,15 @@ func (svc *service) watchTrouble(s *settings, zone *time.Location) error {
 	}
 	svc.alerts = alerts.New(svc.db, svc.notices, cfg)
 	return nil
+}
+
+// disconnected returns since when a login that is to be connected to Telegram is not, and why.
+func (svc *service) disconnected(identityID uint64) (since time.Time, why string) {
+	status := svc.telegram.Status(identityID)
+	if status.State == telegram.StateOff || status.State == telegram.StateConnected {
+		return time.Time{}, ""
+	}
+	return status.Since, status.Err
 }
 
 // disk measures the disk that the file is on. A backup or a migration needs the file's size once more.

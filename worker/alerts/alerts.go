@@ -15,6 +15,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -54,6 +55,9 @@ type Config struct {
 	Calm time.Duration
 	// Disk measures the disk; nil means that nobody looks at it.
 	Disk func() (Disk, error)
+	// Connection returns since when a login has not been connected, and why; zero if it is, or is not to be.
+	// nil means that nobody asks.
+	Connection func(identityID uint64) (since time.Time, why string)
 	// Heartbeat is called each minute while nobody has to look at anything; nil means that nothing is.
 	Heartbeat func(ctx context.Context) error
 	// Lang is the language of the messages, en or ru; Zone that of their times; nil means UTC. Reason
@@ -70,6 +74,11 @@ const (
 
 	failures = 3               // in a row of one job that are told
 	overdue  = 5 * time.Minute // that something may be due without being started
+	offline  = 3 * time.Minute // that a login may have no connection
+	// What is raised for the thirdTime within flapTime comes and goes: it is over when it has been right for
+	// as long.
+	thirdTime = 3
+	flapTime  = time.Hour
 )
 
 // Worker finds out what is wrong.
@@ -80,10 +89,11 @@ type Worker struct {
 	started time.Time
 
 	// Of the job's runs alone:
-	backlog backlog   // of the last looks
-	last    lookedAt  // zero before the first look; perhaps it was undone
-	kept    lookedAt  // the last one that surely was not
-	jumped  time.Time // when time was last found to have passed by the clock alone; carries the monotonic reading
+	backlog backlog  // of the last looks
+	last    lookedAt // zero before the first look; perhaps it was undone
+	kept    lookedAt // the last one that surely was not
+
+	gap atomic.Pointer[gap] // nil before the first look
 }
 
 // New returns a worker for the alerts in db.
@@ -142,15 +152,24 @@ type heart struct{ *Worker }
 // Run calls the address, unless somebody has to look at an alert.
 func (w heart) Run(ctx context.Context, _ store.Job) (scheduler.Outcome, error) {
 	out := w.again()
-	var open bool
+	var open, blind bool
+	var restored string
 	err := w.db.View(func(tx *store.Tx) (err error) {
+		if restored, err = tx.Settings.Value(store.Restored); err != nil {
+			return err
+		}
+		seen, unknown := readSeen(tx)
+		blind = unknown != nil || tx.Now().Sub(seen).Abs() >= overdue
 		open, err = tx.Alerts.Open()
 		return err
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return out, fmt.Errorf("look for open alerts: %w", err)
-	}
-	if open || w.cfg.Heartbeat == nil {
+	case restored != "": // the file that it was copied from may be in use: this one does not speak for it
+		out.Reason = store.Reason{Code: store.ReasonPaused, Detail: restored}
+		return out, nil
+	case open || blind || w.cfg.Heartbeat == nil:
 		out.Reason = store.Reason{Code: store.ReasonAlertsOpen}
 		return out, nil
 	}

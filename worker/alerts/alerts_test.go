@@ -162,9 +162,9 @@ func TestWhatIsDueAndNotStartedIsTold(t *testing.T) {
 		b.Pass(4 * time.Minute)
 		b.wantTold("four minutes")
 		b.Pass(2 * time.Minute)
-		b.wantTold("six minutes", "⚠️ chore_2 has been due for 5 minutes and was not started")
+		b.wantTold("six minutes", "⚠️ chore_2 is overdue by 5 minutes")
 		b.Pass(15 * time.Minute)
-		b.wantTold("it was started", "✅ What is due is started again")
+		b.wantTold("it was started", "✅ Nothing is overdue any more")
 	})
 }
 
@@ -196,7 +196,7 @@ func TestWhatTheClockHasPassedIsGivenTimeToStart(t *testing.T) {
 		for range 2 {
 			b.look()
 		}
-		if told := b.told("admin"); len(told) != 1 || !strings.HasPrefix(told[0], "⚠️ chore_1 has been due for ") {
+		if told := b.told("admin"); len(told) != 1 || !strings.HasPrefix(told[0], "⚠️ chore_1 is overdue by ") {
 			t.Errorf("nobody starts it: told %q", told)
 		}
 	})

@@ -43,12 +43,16 @@ type chore struct {
 	mu   sync.Mutex
 	fail bool
 	took time.Duration
+	vain store.Reason // why it is to be tried again
 }
 
 func (c *chore) Run(ctx context.Context, _ store.Job) (scheduler.Outcome, error) {
 	c.mu.Lock()
-	fail, took := c.fail, c.took
+	fail, took, vain := c.fail, c.took, c.vain
 	c.mu.Unlock()
+	if !vain.Zero() {
+		return scheduler.Outcome{Again: time.Now().Add(5 * time.Second), Reason: vain}, nil
+	}
 	if took > 0 {
 		select {
 		case <-time.After(took):
@@ -65,6 +69,12 @@ func (c *chore) set(fail bool, took time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.fail, c.took = fail, took
+}
+
+func (c *chore) tryInVain(why store.Reason) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.vain = why
 }
 
 // bench is a worker with its scheduler on a real store, in a synctest bubble.

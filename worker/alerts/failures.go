@@ -22,7 +22,7 @@ const (
 // look goes back at least as far as time has elapsed. Where the last look lies ahead, whatever lies ahead of
 // it is new as well. What a look finds twice that way is known by the alert that tells of it; only those that
 // have none of their own may be counted once more.
-func (w *Worker) failures(tx *store.Tx, standing []store.Alert) ([]store.Alert, error) {
+func (w *Worker) failures(tx *store.Tx, s sight, standing []store.Alert) ([]store.Alert, error) {
 	now := tx.Now()
 	seen := w.lastLook(tx)
 	from := seen
@@ -38,6 +38,12 @@ func (w *Worker) failures(tx *store.Tx, standing []store.Alert) ([]store.Alert, 
 	}
 	if seen.After(now) {
 		if err := f.between(seen, seen.Add(math.MaxInt64)); err != nil { // without end
+			return nil, err
+		}
+	}
+	if s.badCopy != nil && !s.copied.Before(from) {
+		why := store.Reason{Code: store.ReasonError, Detail: s.badCopy.Error()}
+		if err := f.take(store.Alert{Kind: store.AlertCopy, About: "copy", Reason: why, ChangedAt: s.copied}, nil); err != nil {
 			return nil, err
 		}
 	}
@@ -68,19 +74,21 @@ func (w *Worker) elapsed(seen time.Time) time.Duration {
 // lastLook returns the time of the last look; zero if there was none. If the file cannot say it, the worker
 // goes by its own.
 func (w *Worker) lastLook(tx *store.Tx) time.Time {
-	text, err := tx.Settings.Value(settingSeen)
-	if err == nil && text == "" {
-		return time.Time{}
-	}
-	var seen time.Time
-	if err == nil {
-		seen, err = time.Parse(time.RFC3339Nano, text)
-	}
+	seen, err := readSeen(tx)
 	if err != nil {
 		w.cfg.Log.Error().Err(err).Msg("the time of the last look for failures cannot be read; run belfry check")
 		return w.last.clock
 	}
 	return seen
+}
+
+// readSeen reads the time of the last look; zero if there was none.
+func readSeen(tx *store.Tx) (time.Time, error) {
+	text, err := tx.Settings.Value(settingSeen)
+	if err != nil || text == "" {
+		return time.Time{}, err
+	}
+	return time.Parse(time.RFC3339Nano, text)
 }
 
 func (w *Worker) setLastLook(tx *store.Tx, now time.Time) error {

@@ -16,15 +16,7 @@ type looker struct{ *Worker }
 // Run takes one look.
 func (w looker) Run(context.Context, store.Job) (scheduler.Outcome, error) {
 	out := w.again()
-	var s sight
-	if w.cfg.Disk != nil {
-		disk, err := w.cfg.Disk()
-		if err == nil {
-			s.disk = &disk
-		} else {
-			w.cfg.Log.Warn().Err(err).Msg("the room on the disk could not be measured")
-		}
-	}
+	s := w.measure()
 	err := w.db.View(func(tx *store.Tx) error {
 		s.waiting = tx.Jobs.Backlog(tx.Now(), maxBacklog)
 		return nil
@@ -38,17 +30,38 @@ func (w looker) Run(context.Context, store.Job) (scheduler.Outcome, error) {
 	return out, nil
 }
 
+// measure measures what no transaction is needed for.
+func (w *Worker) measure() (s sight) {
+	s.damaged = w.db.Damaged()
+	s.copied, s.badCopy = w.db.CopyGivenUp()
+	if w.cfg.Disk == nil {
+		return s
+	}
+	disk, err := w.cfg.Disk()
+	if err != nil {
+		w.cfg.Log.Warn().Err(err).Msg("the room on the disk could not be measured")
+		return s
+	}
+	s.disk = &disk
+	return s
+}
+
 // sight is what was measured for a look.
 type sight struct {
-	disk    *Disk // nil if it was not measured
-	waiting int   // jobs that are due, counted up to maxBacklog
-	growing bool  // these become more
+	damaged []store.Problem
+	copied  time.Time // when a copy was given up last
+	badCopy error     // why; nil if none was
+	disk    *Disk     // nil if it was not measured
+	waiting int       // jobs that are due, counted up to maxBacklog
+	growing bool      // these become more
 }
 
 // news is what a look has found out.
 type news struct {
 	raised []store.Alert
 	over   []store.Alert // of which it is told that they are over
+
+	recently map[string]int // how often something was raised lately; nil as long as it is not needed
 }
 
 // look compares what is wrong with what is known, and tells what has changed.
@@ -58,11 +71,12 @@ func (w *Worker) look(tx *store.Tx, s sight) error {
 	if err != nil {
 		return err
 	}
+	w.noteGap(tx)
 	lasting, unsure, err := w.lasting(tx, s, standing)
 	if err != nil {
 		return err
 	}
-	failed, err := w.failures(tx, standing)
+	failed, err := w.failures(tx, s, standing)
 	if err != nil {
 		return err
 	}
@@ -110,6 +124,9 @@ func (n *news) raise(tx *store.Tx, a store.Alert) error {
 	known, err := tx.Alerts.Standing(a.Kind, a.About)
 	if errors.Is(err, store.ErrNotFound) {
 		a.RaisedAt = tx.Now()
+		if a.Flaps, err = n.flaps(tx, a); err != nil {
+			return err
+		}
 		if err := tx.Alerts.Add(&a); err != nil {
 			return fmt.Errorf("raise an alert about %s: %w", a.About, err)
 		}
@@ -132,4 +149,30 @@ func (n *news) raise(tx *store.Tx, a store.Alert) error {
 		return nil
 	}
 	return tx.Alerts.Put(&known)
+}
+
+// flaps reports whether what an alert is about was raised so often lately that it comes and goes.
+func (n *news) flaps(tx *store.Tx, a store.Alert) (bool, error) {
+	if !lasts(a.Kind) {
+		return false, nil
+	}
+	if n.recently == nil {
+		n.recently = make(map[string]int)
+		looked := 0
+		for past, err := range tx.Alerts.Newest(0) {
+			if looked++; looked > remembered {
+				break
+			}
+			if store.IsCorrupt(err) {
+				continue
+			}
+			if err != nil {
+				return false, err
+			}
+			if tx.Now().Sub(past.RaisedAt).Abs() < flapTime {
+				n.recently[string(past.Kind)+" "+past.About]++
+			}
+		}
+	}
+	return n.recently[string(a.Kind)+" "+a.About]+1 >= thirdTime, nil
 }

@@ -16,11 +16,14 @@ func (w *Worker) settle(tx *store.Tx, n *news, a store.Alert, s sight) error {
 	if err != nil || !over {
 		return err
 	}
-	now := tx.Now()
+	now, calm := tx.Now(), w.cfg.Calm
+	if a.Flaps {
+		calm = flapTime
+	}
 	switch {
 	case lasts(a.Kind) && (a.GoneAt.IsZero() || a.GoneAt.After(now)): // or the clock was set back
 		a.GoneAt = now
-	case lasts(a.Kind) && now.Sub(a.GoneAt) < w.cfg.Calm:
+	case lasts(a.Kind) && now.Sub(a.GoneAt) < calm:
 		return nil
 	default:
 		a.OverAt = now
@@ -35,7 +38,7 @@ func (w *Worker) settle(tx *store.Tx, n *news, a store.Alert, s sight) error {
 // something that has happened, and are over when somebody has seen it.
 func lasts(kind store.AlertKind) bool {
 	switch kind {
-	case store.AlertPostFailed, store.AlertPostUnknown, store.AlertTaskFailed:
+	case store.AlertPostFailed, store.AlertPostUnknown, store.AlertTaskFailed, store.AlertCopy:
 		return false
 	}
 	return true
@@ -68,7 +71,7 @@ func (w *Worker) ended(tx *store.Tx, a store.Alert, s sight) (over, well bool, e
 			return gone(err)
 		}
 		runs := job.State == store.JobWaiting || job.State == store.JobRunning
-		return true, runs && !job.Paused && !job.Removed && job.Failures == 0, nil
+		return true, runs && !job.Paused && !job.Removed && job.Failures == 0 && !job.Trigger.Once(), nil
 	case store.AlertLogin:
 		login, err := tx.Identities.Get(a.Subject)
 		if err != nil {
@@ -77,6 +80,10 @@ func (w *Worker) ended(tx *store.Tx, a store.Alert, s sight) (over, well bool, e
 		return true, login.State == store.IdentityReady, nil
 	case store.AlertOverdue:
 		return true, !waits(tx), nil
+	case store.AlertCopy:
+		return false, false, nil
+	case store.AlertDamage: // or the program was started again, and nobody has met it yet
+		return true, false, nil
 	case store.AlertDisk:
 		return true, s.disk != nil, nil
 	case store.AlertUnreached:

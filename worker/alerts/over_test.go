@@ -170,7 +170,7 @@ func TestWhatIsHeldIsNotStartedAgain(t *testing.T) {
 			b.Pass(time.Second)
 		}
 		b.Pass(10 * time.Minute)
-		b.wantTold("one waits", "⚠️ chore_1 has been due for 5 minutes and was not started")
+		b.wantTold("one waits", "⚠️ chore_1 is overdue by 5 minutes")
 		b.Update(func(tx *store.Tx) error {
 			return tx.Holds.Put(&store.Hold{Lane: "chores", Until: tx.Now().Add(time.Hour), Reason: store.Reason{Code: store.ReasonFlood}})
 		})

@@ -45,6 +45,9 @@ func Text(a store.Alert, lang string, zone *time.Location) Words {
 	if !a.Reason.Zero() {
 		t.Why = a.Reason.Text(lang, zone)
 	}
+	if a.Flaps {
+		t.Cure += " " + say.flaps
+	}
 	if a.State() == store.AlertOver {
 		t.Cure = ""
 	}
@@ -69,6 +72,7 @@ type sentences struct {
 type language struct {
 	many, manyOver                       string
 	acknowledge, acknowledgeAll, showAll string
+	flaps                                string
 	kinds                                map[store.AlertKind]sentences
 }
 
@@ -101,6 +105,7 @@ func english() language {
 	return language{
 		many: "%d things have gone wrong at once", manyOver: "%d things have come right",
 		acknowledge: "Seen", acknowledgeAll: "All seen", showAll: "Show",
+		flaps: "It comes and goes: this is the third time in an hour. More changes are not reported; it is resolved after an hour without it.",
 		kinds: map[store.AlertKind]sentences{
 			store.AlertPostFailed: {
 				what: post("Post %d to %s was not published", "%d more posts or broadcasts have failed"),
@@ -130,9 +135,9 @@ func english() language {
 			},
 			store.AlertOverdue: {
 				what: func(a store.Alert) string {
-					return fmt.Sprintf("%s has been due for %d minutes and was not started", a.Name, a.Count)
+					return fmt.Sprintf("%s is overdue by %d minutes", a.Name, a.Count)
 				},
-				over: always("What is due is started again"), cure: "Look at the page and the log; starting Belfry again loses nothing.",
+				over: always("Nothing is overdue any more"), cure: "Look at the page and the log; starting Belfry again loses nothing.",
 			},
 			store.AlertLogin: {
 				what: name("The login %s cannot act"), over: name("The login %s can act again"),
@@ -150,6 +155,14 @@ func english() language {
 				},
 				over: always("The queue is short again"), cure: "The page says why each of them waits.",
 			},
+			store.AlertDamage: {
+				what: func(a store.Alert) string { return fmt.Sprintf("The database file is damaged: %d problems", a.Count) },
+				over: always("The file is in order again"), cure: "Stop Belfry, make a copy of the file, and run belfry check --repair.",
+			},
+			store.AlertCopy: {
+				what: always("A copy of the file is bad: it took too long and was given up"), over: always("A copy of the file is good"),
+				cure: "Delete that copy, and make another one with belfry backup.",
+			},
 			store.AlertUnreached: {
 				what: name("Messages to %s do not arrive"), over: name("Messages to %s arrive again"),
 				cure: "A person has to write to the bot first, and must not block it; in a channel it has to be allowed to post. Or correct ADMIN_ID, the chat of the account, or BELFRY_ALERT_WEBHOOK.",
@@ -162,6 +175,7 @@ func russian() language {
 	return language{
 		many: "Сбоев сразу: %d", manyOver: "Наладилось: %d",
 		acknowledge: "Вижу", acknowledgeAll: "Вижу все", showAll: "Показать",
+		flaps: "Сбой то появляется, то проходит: третий раз за час. О новых изменениях не сообщаем; он решён, если его не было час.",
 		kinds: map[store.AlertKind]sentences{
 			store.AlertPostFailed: {
 				what: post("Пост %d в %s не опубликован", "Не удалось ещё постов и рассылок: %d"),
@@ -193,9 +207,9 @@ func russian() language {
 			},
 			store.AlertOverdue: {
 				what: func(a store.Alert) string {
-					return fmt.Sprintf("%s: время пришло %d мин назад, а запуска нет", a.Name, a.Count)
+					return fmt.Sprintf("%s опаздывает на %d мин", a.Name, a.Count)
 				},
-				over: always("Всё снова запускается вовремя"), cure: "Посмотрите страницу и журнал; при перезапуске Belfry ничего не теряется.",
+				over: always("Больше ничего не опаздывает"), cure: "Посмотрите страницу и журнал; при перезапуске Belfry ничего не теряется.",
 			},
 			store.AlertLogin: {
 				what: name("Вход %s не действует"), over: name("Вход %s снова действует"),
@@ -212,6 +226,16 @@ func russian() language {
 					return fmt.Sprintf("Задачи копятся быстрее, чем выполняются: ждут %d", a.Count)
 				},
 				over: always("Очередь снова короткая"), cure: "На странице видно, почему каждая ждёт.",
+			},
+			store.AlertDamage: {
+				what: func(a store.Alert) string {
+					return fmt.Sprintf("Файл базы повреждён, ошибок: %d", a.Count)
+				},
+				over: always("Файл снова в порядке"), cure: "Остановите Belfry, скопируйте файл и выполните belfry check --repair.",
+			},
+			store.AlertCopy: {
+				what: always("Копия файла негодная: копирование длилось слишком долго и было прервано"), over: always("Копия файла годная"),
+				cure: "Удалите эту копию и сделайте новую командой belfry backup.",
 			},
 			store.AlertUnreached: {
 				what: name("Сообщения в %s не доходят"), over: name("Сообщения в %s снова доходят"),
