@@ -113,6 +113,19 @@ func (c *chat) obeys(url string, after time.Time, interval time.Duration) {
 	}
 }
 
+func TestTheAdminBotAnswersWhileEverythingIsPaused(t *testing.T) {
+	m := newMachine(t)
+	c := newChat(t, m)
+	p, _ := m.start()
+	c.greet()
+	if _, err := m.output("jobs", "pause", "--all"); err != nil {
+		t.Fatal(err)
+	}
+	m.tg.Write(c.admin, c.bot, "/status")
+	c.until("Belfry, ")
+	p.stop()
+}
+
 func TestTheOwnerSteersFromTelegram(t *testing.T) {
 	m := newMachine(t)
 	sites := profiletest.NewServer()

@@ -175,8 +175,8 @@ func (s *settings) open(log zerolog.Logger) (svc *service, err error) {
 	}
 	svc.scheduler = scheduler.New(svc.db, scheduler.Config{
 		Kinds:     kinds,
-		Plausible: clockFloor(),
-		Log:       log.With().Str("part", "schedule").Logger(),
+		Plausible: clockFloor(), EvenPaused: evenPaused,
+		Log: log.With().Str("part", "schedule").Logger(),
 	})
 	svc.web, err = web.New(web.Config{
 		Hosts: s.Hosts, Timezone: zone, Lang: s.Lang, Token: s.APIToken, Password: s.AdminPassword,

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -86,6 +88,12 @@ func (svc *service) disconnected(identityID uint64) (since time.Time, why string
 		return time.Time{}, ""
 	}
 	return status.Since, status.Err
+}
+
+// evenPaused reports whether a lane is that of alerts, of what tells them, or of the admin bot: these are no
+// part of a pause.
+func evenPaused(lane string) bool {
+	return slices.Contains([]string{alerts.Kind, alerts.HeartbeatKind, adminbot.BackupKind}, lane) || strings.HasPrefix(lane, "notices")
 }
 
 // disk measures the disk that the file is on. A backup or a migration needs the file's size once more.

@@ -27,6 +27,9 @@ const (
 	missedAge    = 3 * 24 * time.Hour
 	maxAnswerAge = 10 * time.Minute
 
+	// restoredPause is how often a restored file is looked at that is not in use yet.
+	restoredPause = time.Minute
+
 	jitter = 0.2
 )
 

@@ -92,6 +92,24 @@ func TestWhatWaitsIsNotForgottenHoweverMuchItIs(t *testing.T) {
 	})
 }
 
+func TestTheBotOfARestoredFileIsSilentAndTheWebhookIsNot(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.Update(func(tx *store.Tx) error { return tx.Settings.Set(store.Restored, "restored from a backup") })
+		b.start()
+		b.tell("one")
+		b.Update(func(tx *store.Tx) error { return b.worker.TellHook(tx, "test", []byte(`{}`)) })
+		b.Pass(4 * 24 * time.Hour)
+		if b.bot.calls != 0 || len(b.hook.messages) != 1 {
+			t.Errorf("%d calls of the bot, the webhook was told %+v", b.bot.calls, b.hook.messages)
+		}
+		b.Update(func(tx *store.Tx) error { return tx.Settings.Set(store.Restored, "") })
+		b.Pass(2 * time.Minute)
+		if got := fmt.Sprint(b.bot.told("100")); got != "[one]" {
+			t.Errorf("told %s when it was resumed", got)
+		}
+	})
+}
+
 func TestAWaitThatCannotBeTrueIsOver(t *testing.T) {
 	now := time.Now()
 	n := store.Notice{FailedAt: now.Add(-time.Minute), NotBefore: now.Add(300 * 24 * time.Hour)}

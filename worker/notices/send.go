@@ -16,7 +16,11 @@ import (
 // that were written before it, and waits as long as they have to.
 func (w *Worker) Run(ctx context.Context, job store.Job) (scheduler.Outcome, error) {
 	var own, n, missed store.Notice
+	var restored string
 	err := w.db.View(func(tx *store.Tx) (err error) {
+		if restored, err = tx.Settings.Value(store.Restored); err != nil {
+			return err
+		}
 		if own, err = tx.Notices.Get(job.Subject); err != nil || !own.Open() {
 			return err
 		}
@@ -39,6 +43,10 @@ func (w *Worker) Run(ctx context.Context, job store.Job) (scheduler.Outcome, err
 		return scheduler.Outcome{Failed: true, Reason: store.Reason{Code: store.ReasonError, Detail: err.Error()}}, nil
 	case err != nil:
 		return scheduler.Outcome{}, fmt.Errorf("read notice %d: %w", job.Subject, err)
+	}
+	if restored != "" && n.Chat != store.WebhookChat { // nothing connects before everything is resumed
+		until := w.db.Now().Add(restoredPause)
+		return scheduler.Outcome{Again: until, Hold: until, Reason: store.Reason{Code: store.ReasonPaused, Detail: restored}, Step: true}, nil
 	}
 	if n.Waits(w.db.Now()) && !job.Requested {
 		return scheduler.Outcome{Again: n.NotBefore, Reason: n.Reason, Step: true}, nil
