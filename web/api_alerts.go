@@ -143,7 +143,7 @@ func (s *Server) acknowledgeAlerts(ctx context.Context, _ *struct{}) (*reply[ack
 		if err != nil {
 			return err
 		}
-		out.Acknowledged, err = s.alerts.AcknowledgeAll(tx, by, tx.Now())
+		out.Acknowledged, err = s.alerts.AcknowledgeAll(tx, by, time.Time{})
 		return err
 	})
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -197,7 +198,7 @@ func (s *Server) seeAlert(c echo.Context) error {
 // seeAllAlerts notes that the owner has seen all alerts.
 func (s *Server) seeAllAlerts(c echo.Context) error {
 	err := s.db.Update(func(tx *store.Tx) error {
-		_, err := s.alerts.AcknowledgeAll(tx, seenOnPage, tx.Now())
+		_, err := s.alerts.AcknowledgeAll(tx, seenOnPage, time.Time{})
 		return err
 	})
 	if err != nil {

@@ -17,11 +17,11 @@ func (w *Worker) Acknowledge(tx *store.Tx, id uint64, by string) (store.Alert, e
 	return a, err
 }
 
-// AcknowledgeAll is Acknowledge for all open alerts that were raised until then, and returns how many there
-// were.
+// AcknowledgeAll is Acknowledge for all open alerts, or those that were raised until a time, and returns how many
+// there were.
 func (w *Worker) AcknowledgeAll(tx *store.Tx, by string, until time.Time) (n int, err error) {
 	for a, err := range tx.Alerts.AllStanding() {
-		if store.IsCorrupt(err) || err == nil && (a.State() != store.AlertOpen || a.RaisedAt.After(until)) {
+		if store.IsCorrupt(err) || err == nil && (a.State() != store.AlertOpen || !until.IsZero() && a.RaisedAt.After(until)) {
 			continue
 		}
 		if err != nil {
