@@ -44,7 +44,8 @@ const (
 // line, or CSV. In a file whose first line names the columns, they are username, site, note, tag,
 // owner_chat and keep_watching, in any order and separated by commas, semicolons or tabs; without
 // such a line they are username, note and tag, and a line of which nobody can tell whether it is that or
-// several names is not understood: a note that could be a name stands in quotes. A text in quotes may go
+// several names is not understood: a note that could be a name stands in quotes, or all lines have the same
+// number of semicolons or tabs. Excel's line sep=; may come first. A text in quotes may go
 // on over several lines. Several names that begin with @ may share a line. Empty lines, and those that
 // begin with #, mean nothing. What a line does not say is as in r.
 //
@@ -73,12 +74,15 @@ func (w *Worker) AddList(tx *store.Tx, text string, r Request) (List, error) {
 		if text := strings.TrimSpace(lines[i]); text == "" || strings.HasPrefix(text, "#") {
 			continue
 		}
+		if i == 0 && isSeparatorLine(lines[i]) {
+			continue
+		}
 		if form.columns == nil {
 			var named bool
 			if form, named = readHeader(strings.TrimSpace(lines[i])); named {
 				continue
 			}
-			form = plainFormat()
+			form = plainFormat(lines[i:])
 		}
 		var text string
 		text, n = form.record(lines[i:])

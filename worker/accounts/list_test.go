@@ -9,6 +9,28 @@ import (
 	"belfry/store"
 )
 
+func TestListsOfSpreadsheetsAreUnderstood(t *testing.T) {
+	for name, list := range map[string]string{
+		"a line for Excel":          "\ufeffsep=;\r\nusername;note;tag\r\nalice;friend;vip\r\nbob;a, b;\r\n",
+		"semicolons and no header":  "alice;friend;vip\r\nbob;a, b;\r\n",
+		"tabs and no header":        "alice\tfriend\tvip\r\nbob\ta, b\t\r\n",
+		"a header that ends in one": "Username;Note;Tag;\r\nalice;friend;vip;\r\nbob;a, b;;\r\n",
+	} {
+		inBubble(t, Config{}, func(b *bench) {
+			b.Update(func(tx *store.Tx) error {
+				got, err := b.worker.AddList(tx, list, Request{})
+				if got.Added != 2 || len(got.Lines) != 2 {
+					t.Errorf("%s: %+v", name, got)
+				}
+				return err
+			})
+			if a, bob := b.account("alice"), b.account("bob"); a.Note != "friend" || a.Tag != "vip" || bob.Note != "a, b" || bob.Tag != "" {
+				t.Errorf("%s: alice is %+v, and bob %+v", name, a, bob)
+			}
+		})
+	}
+}
+
 func TestAListIsTakenLineByLine(t *testing.T) {
 	inBubble(t, Config{}, func(b *bench) {
 		b.watch(Request{}, "known")
