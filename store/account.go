@@ -1,6 +1,8 @@
 package store
 
 import (
+	"bytes"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"slices"
@@ -112,20 +114,73 @@ func (t Accounts) ByName(site, username string) (Account, error) {
 type AccountFilter struct {
 	State AccountState
 	Tag   string
+	Site  string
+	Name  string // a part of the name, in upper or lower case
 }
 
 // List returns accounts in the order in which they were added, those with a tag by state first; or,
-// if nothing narrows the list, in the order of site and name.
-func (t Accounts) List(f AccountFilter, q Query) (Page[Account], error) {
+// if neither narrows the list, in the order of site and name. Which have the site and the name is read from
+// an index, without reading the accounts.
+func (t Accounts) List(f AccountFilter, q Query) (page Page[Account], err error) {
+	index, prefix := "name", key(nil)
 	switch {
 	case f.Tag != "" && f.State != "":
-		return t.page("tag", key(nil).str(f.Tag).str(string(f.State)), q, false)
+		index, prefix = "tag", prefix.str(f.Tag).str(string(f.State))
 	case f.Tag != "":
-		return t.page("tag", key(nil).str(f.Tag), q, false)
+		index, prefix = "tag", prefix.str(f.Tag)
 	case f.State != "":
-		return t.page("state", key(nil).str(string(f.State)), q, false)
+		index, prefix = "state", prefix.str(string(f.State))
+	case f.Site != "":
+		prefix = prefix.str(f.Site)
 	}
-	return t.page("name", nil, q, false)
+	if f.Name == "" && (f.Site == "" || index == "name") {
+		return t.page(index, prefix, q, false)
+	}
+	after, err := base64.RawURLEncoding.DecodeString(q.Cursor)
+	if err != nil || len(after) > 0 && !bytes.HasPrefix(after, prefix) {
+		return page, errCursor()
+	}
+	named := t.withName(f)
+	from := prefix
+	if len(after) > 0 {
+		from = append(after, 0)
+	}
+	for entry := range t.entries(index, from, prefix.next()) {
+		if !named[entryID(entry)] {
+			continue
+		}
+		a, err := t.named(entry)
+		if IsCorrupt(err) {
+			continue
+		}
+		if err != nil {
+			return page, err
+		}
+		if len(page.Items) == q.limit() {
+			page.Next = base64.RawURLEncoding.EncodeToString(after)
+			break
+		}
+		page.Items, after = append(page.Items, a), bytes.Clone(entry)
+	}
+	return page, nil
+}
+
+// withName returns the ids of the accounts that have the site and the name of a filter.
+func (t Accounts) withName(f AccountFilter) map[uint64]bool {
+	ids, prefix, name := make(map[uint64]bool), key(nil), []byte(strings.ToLower(f.Name))
+	if f.Site != "" {
+		prefix = prefix.str(f.Site)
+	}
+	for entry := range t.entries("name", prefix, prefix.next()) {
+		has := entryKey(entry)[len(prefix):]
+		if f.Site == "" {
+			_, has, _ = bytes.Cut(has, []byte{0, 1})
+		}
+		if bytes.Contains(has, name) {
+			ids[entryID(entry)] = true
+		}
+	}
+	return ids
 }
 
 // Count returns how many accounts are in a state, and counts no further than limit.

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 )
@@ -139,5 +140,54 @@ func TestReasonsAreSaidInBothLanguages(t *testing.T) {
 	}
 	if got := why.Text("ru", nil); got != "Сайт не говорит, существуют ли аккаунты (отказов подряд: 5)" {
 		t.Error(got)
+	}
+}
+
+func TestAccountsAreFoundByAPartOfTheirNamesAndBySite(t *testing.T) {
+	db := newDB(t, Options{})
+	mustUpdate(t, db, func(tx *Tx) error {
+		for i, name := range []string{"Anna.Writes", "hanna", "bob", "ANNABEL", "joanna"} {
+			for _, site := range []string{"instagram", "x"} {
+				a := Account{Site: site, Username: name, State: AccountStates()[i%2], Tag: []string{"", "press"}[i/3]}
+				if err := tx.Accounts.Put(&a); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	for _, c := range []struct {
+		filter AccountFilter
+		want   string
+	}{
+		{AccountFilter{Name: "ANNA", Site: "x"}, "Anna.Writes ANNABEL hanna joanna"},
+		{AccountFilter{Name: "anna", State: AccountPending}, "Anna.Writes Anna.Writes joanna joanna"},
+		{AccountFilter{Name: "anna", State: AccountFound, Tag: "press"}, "ANNABEL ANNABEL"},
+		{AccountFilter{Site: "instagram", Tag: "press"}, "ANNABEL joanna"},
+		{AccountFilter{Site: "instagram"}, "Anna.Writes ANNABEL bob hanna joanna"},
+		{AccountFilter{Name: "instagram"}, ""}, {AccountFilter{Site: "insta"}, ""}, {AccountFilter{Name: "x"}, ""},
+	} {
+		for _, limit := range []int{1, 2, 50} {
+			var names []string
+			for q := (Query{Limit: limit}); ; {
+				var page Page[Account]
+				err := db.View(func(tx *Tx) (err error) {
+					page, err = tx.Accounts.List(c.filter, q)
+					return err
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, a := range page.Items {
+					names = append(names, a.Username)
+				}
+				if q.Cursor = page.Next; q.Cursor == "" {
+					break
+				}
+			}
+			if got := strings.Join(names, " "); got != c.want {
+				t.Errorf("%+v, %d at a time: %q, not %q", c.filter, limit, got, c.want)
+			}
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 
 	"belfry/store"
@@ -99,15 +100,16 @@ func (s *Server) accountsAPI(a *api) {
 }
 
 type accountFilter struct {
-	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many items at most; with site there may be fewer on a page that is not the last"`
+	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many items at most"`
 	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
 	State  string `query:"state" enum:"pending,found,not_found" doc:"Only accounts in this state"`
 	Site   string `query:"site" doc:"Only accounts of this site" example:"instagram"`
 	Tag    string `query:"tag" doc:"Only accounts with this tag"`
+	Name   string `query:"name" maxLength:"200" doc:"Only accounts with this in their names"`
 }
 
 func (s *Server) listAccounts(_ context.Context, in *accountFilter) (*reply[list[watchedAccount]], error) {
-	page, link, err := s.findAccounts(accountsOf{store.AccountState(in.State), in.Site, in.Tag}, store.Query{Limit: in.Limit, Cursor: in.Cursor})
+	page, link, err := s.findAccounts(store.AccountFilter{State: store.AccountState(in.State), Site: in.Site, Tag: in.Tag, Name: in.Name}, store.Query{Limit: in.Limit, Cursor: in.Cursor})
 	if err != nil {
 		return nil, err
 	}
@@ -118,44 +120,27 @@ func (s *Server) listAccounts(_ context.Context, in *accountFilter) (*reply[list
 	return answer(out), nil
 }
 
-// accountsOf narrows a list of accounts. What is empty narrows nothing.
-type accountsOf struct {
-	state store.AccountState
-	site  string
-	tag   string
-}
-
-// siteLimit is how many accounts are looked at for those of one site: there is no index of them.
-const siteLimit = 20_000
-
-// findAccounts reads a page of accounts. With a site, it looks at a limited number of them, and the
-// page may be shorter than was asked for.
-func (s *Server) findAccounts(of accountsOf, q store.Query) (found store.Page[store.Account], link profileLink, err error) {
-	limit, filter := q.Limit, store.AccountFilter{State: of.state, Tag: of.tag}
-	for seen := 0; ; {
-		var page store.Page[store.Account]
-		err := s.db.View(func(tx *store.Tx) (err error) {
-			if page, err = tx.Accounts.List(filter, q); err != nil {
-				return err
-			}
-			link, err = s.profileLink(tx)
-			return err
-		})
+// findAccounts reads a page of accounts.
+func (s *Server) findAccounts(of store.AccountFilter, q store.Query) (found store.Page[store.Account], link profileLink, err error) {
+	err = s.db.View(func(tx *store.Tx) (err error) {
+		rules, err := s.accounts.Rules(tx)
 		if err != nil {
-			return found, nil, err
+			return err
 		}
-		for _, a := range page.Items {
-			if of.site == "" || a.Site == of.site {
-				found.Items = append(found.Items, a)
+		of.Name = strings.TrimPrefix(of.Name, "@")
+		for _, rule := range rules {
+			if name := rule.Name(of.Name); name != "" && len(name) < len(of.Name) { // an address was pasted
+				of.Name = name
+				break
 			}
 		}
-		found.Next = page.Next
-		seen += len(page.Items)
-		if page.Next == "" || of.site == "" || len(found.Items) >= limit || seen >= siteLimit {
-			return found, link, nil
+		if found, err = tx.Accounts.List(of, q); err != nil {
+			return err
 		}
-		q = store.Query{Cursor: page.Next, Limit: limit - len(found.Items)}
-	}
+		link, err = s.profileLink(tx)
+		return err
+	})
+	return found, link, err
 }
 
 func (s *Server) createAccount(ctx context.Context, in *creation[newAccount]) (*created[watchedAccount], error) {

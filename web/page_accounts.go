@@ -1,7 +1,6 @@
 package web
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -58,43 +57,40 @@ func (s *Server) loadAccounts(r reader) (page, error) { return s.accountsPage(r,
 
 // accountsPage shows the page; f is the form of the interval, if it was refused.
 func (s *Server) accountsPage(r reader, f form) (*accountsPage, error) {
-	of := accountsOf{store.AccountState(r.query.Get("state")), r.query.Get("site"), strings.TrimSpace(r.query.Get("tag"))}
-	if _, known := r.words.AccountStates[of.state]; !known {
-		of.state = ""
+	of := store.AccountFilter{
+		State: store.AccountState(r.query.Get("state")), Site: r.query.Get("site"),
+		Tag: strings.TrimSpace(r.query.Get("tag")), Name: strings.TrimSpace(r.query.Get("name")),
 	}
-	name := strings.TrimSpace(r.query.Get("name"))
+	if _, known := r.words.AccountStates[of.State]; !known {
+		of.State = ""
+	}
 	v, err := s.readCheck()
 	if err != nil {
 		return nil, err
 	}
-	if name != "" {
-		v.list.Items, err = s.accountsNamed(name, of)
-	} else {
-		v.list, _, err = s.findAccounts(of, store.Query{Limit: accountsPerPage, Cursor: r.query.Get("cursor")})
-	}
-	if err != nil {
+	if v.list, _, err = s.findAccounts(of, store.Query{Limit: accountsPerPage, Cursor: r.query.Get("cursor")}); err != nil {
 		return nil, err
 	}
 	w := r.words.Accounts
 	p := &accountsPage{
-		frame: s.frame(r, "accounts", w.Title), Now: r.checkNow(v), Wrong: f.wrong[""], Chart: r.chart(v.checks), State: string(of.state),
-		Narrowed: of.site != "" || of.tag != "" || name != "",
+		frame: s.frame(r, "accounts", w.Title), Now: r.checkNow(v), Wrong: f.wrong[""], Chart: r.chart(v.checks), State: string(of.State),
+		Narrowed: of.Site != "" || of.Tag != "" || of.Name != "",
 	}
 	p.givenUp(r, v.status)
 	p.settings(r, f, v)
 	filter := newForm(nil)
-	filter.values.Set("site", of.site)
-	filter.values.Set("tag", of.tag)
-	filter.values.Set("name", name)
+	filter.values.Set("site", of.Site)
+	filter.values.Set("tag", of.Tag)
+	filter.values.Set("name", of.Name)
 	p.Site = filter.choice("site", w.Site, "", siteOptions(v.sites, w.AllSites))
 	p.Tag, p.Name = filter.text("tag", w.Tag, ""), filter.text("name", w.Name, "")
 	p.tabs(r, of, v.status.Counts)
-	here := withQuery("/accounts", "state", string(of.state), "site", of.site, "tag", of.tag)
+	here := withQuery("/accounts", "state", string(of.State), "site", of.Site, "tag", of.Tag, "name", of.Name)
 	if r.query.Get("cursor") != "" {
 		p.First = here
 	}
 	if v.list.Next != "" {
-		p.More, p.Empty = withQuery(here, "cursor", v.list.Next), w.NoneSoFar
+		p.More = withQuery(here, "cursor", v.list.Next)
 	}
 	for _, a := range v.list.Items {
 		p.Rows = append(p.Rows, r.accountRow(a))
@@ -177,51 +173,23 @@ func (s *Server) readCheck() (v accountsView, err error) {
 	return v, err
 }
 
-// accountsNamed returns the accounts that have a name, one on each site.
-func (s *Server) accountsNamed(name string, of accountsOf) (found []store.Account, err error) {
-	err = s.db.View(func(tx *store.Tx) error {
-		found = nil
-		rules, err := s.accounts.Rules(tx)
-		if err != nil {
-			return err
-		}
-		for _, site := range rules.Sites() {
-			if of.site != "" && site != of.site {
-				continue
-			}
-			a, err := tx.Accounts.ByName(site, rules[site].Name(name))
-			if errors.Is(err, store.ErrNotFound) {
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			if (of.state == "" || a.State == of.state) && (of.tag == "" || a.Tag == of.tag) {
-				found = append(found, a)
-			}
-		}
-		return nil
-	})
-	return found, err
-}
-
-func (p *accountsPage) tabs(r reader, of accountsOf, counts map[store.AccountState]int) {
+func (p *accountsPage) tabs(r reader, of store.AccountFilter, counts map[store.AccountState]int) {
 	w, all := r.words.Accounts, 0
-	here := withQuery("/accounts", "site", of.site, "tag", of.tag)
+	here := withQuery("/accounts", "site", of.Site, "tag", of.Tag, "name", of.Name)
 	for _, n := range counts {
 		all += n
 	}
-	p.Tabs = append(p.Tabs, tab{"all", r.words.Posts.All, here, group(all, r.thousands()), of.state == ""})
+	p.Tabs = append(p.Tabs, tab{"all", r.words.Posts.All, here, group(all, r.thousands()), of.State == ""})
 	for _, state := range store.AccountStates() {
 		p.Tabs = append(p.Tabs, tab{string(state), w.Tabs[state], withQuery(here, "state", string(state)),
-			group(counts[state], r.thousands()), of.state == state})
+			group(counts[state], r.thousands()), of.State == state})
 	}
 	p.Nobody = all == 0
 	switch {
 	case p.Narrowed:
 		p.Empty = w.NoMatch
-	case of.state != "":
-		p.Empty = w.EmptyOf[of.state]
+	case of.State != "":
+		p.Empty = w.EmptyOf[of.State]
 	default:
 		p.Empty = w.Empty
 	}

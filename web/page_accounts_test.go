@@ -49,6 +49,8 @@ func TestAccountsOnThePage(t *testing.T) {
 	h.get("/accounts?state=found").lacks(t, "gone_one")
 	h.get("/accounts?state=not_found").has(t, "No account has vanished")
 	h.get("/accounts?name=%40Gone_One").has(t, "gone_one", "Show all")
+	h.get("/accounts?name=NE_ON").has(t, "gone_one", "Show all")
+	h.get("/accounts?name=https://www.instagram.com/gone_one/").has(t, "gone_one", "Show all")
 	h.get("/accounts?site=github").has(t, "No account is like this")
 	h.get("/accounts?tag=press&site=instagram").has(t, "here_one", "shy_one")
 	h.get("/accounts/1").has(t, "https://www.instagram.com/here_one/", "It exists", "→ found", "it is looked at in each check")

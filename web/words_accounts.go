@@ -12,7 +12,7 @@ type accountsWords struct {
 	Every, Minutes, Save, Quiet, Found, NotFound, Errors, Changed, Alone, NotNumber, NotNumberCure  string
 	GivenUp, Chart, NoChart                                                                         string
 	Account, State, Checked, FoundAt, Note, Tag, Site, Name, AllSites, Show, Never, Clear           string
-	Empty, NoMatch, NoneSoFar, More, First                                                          string
+	Empty, NoMatch, More, First                                                                     string
 	Tabs, EmptyOf                                                                                   map[store.AccountState]string
 	Names, NamesHint, File, FileHint, SiteHint, NoteHint, TagHint, OwnerChat, OwnerChatHint         string
 	Keep, AddButton, Again, Report, Line, Problem, Duplicate, Both, BothCure, SomeAdded             string
@@ -33,7 +33,7 @@ func englishAccounts() accountsWords {
 		Chart: "The last checks", NoChart: "A chart appears here after the first check.",
 		Account: "Account", State: "State", Checked: "Checked", FoundAt: "Found", Note: "Note", Tag: "Tag", Site: "Site", Name: "Name", AllSites: "All sites", Show: "Show",
 		Never: "not yet", Clear: "Show all",
-		Empty: "No account is watched yet.", NoMatch: "No account is like this.", NoneSoFar: "None so far; there are more to look at.", More: "More accounts", First: "To the first",
+		Empty: "No account is watched yet.", NoMatch: "No account is like this.", More: "More accounts", First: "To the first",
 		Tabs: map[store.AccountState]string{store.AccountPending: "Looked for", store.AccountFound: "Found", store.AccountNotFound: "Vanished"},
 		EmptyOf: map[store.AccountState]string{
 			store.AccountPending: "No account is being looked for.", store.AccountFound: "No account has been found yet.",
@@ -75,7 +75,7 @@ func russianAccounts() accountsWords {
 		Chart: "Последние проверки", NoChart: "График появится после первой проверки.",
 		Account: "Аккаунт", State: "Состояние", Checked: "Проверен", FoundAt: "Найден", Note: "Заметка", Tag: "Метка", Site: "Сайт", Name: "Имя", AllSites: "Все сайты", Show: "Показать",
 		Never: "ещё нет", Clear: "Показать все",
-		Empty: "Пока не отслеживается ни один аккаунт.", NoMatch: "Таких аккаунтов нет.", NoneSoFar: "Пока ни одного; просмотрены не все.", More: "Ещё аккаунты", First: "К началу",
+		Empty: "Пока не отслеживается ни один аккаунт.", NoMatch: "Таких аккаунтов нет.", More: "Ещё аккаунты", First: "К началу",
 		Tabs: map[store.AccountState]string{store.AccountPending: "Ищем", store.AccountFound: "Найдены", store.AccountNotFound: "Пропали"},
 		EmptyOf: map[store.AccountState]string{
 			store.AccountPending: "Искать сейчас некого.", store.AccountFound: "Пока никто не найден.",
