@@ -1,6 +1,7 @@
 package accounts
 
 import (
+	"fmt"
 	"time"
 
 	"belfry/store"
@@ -16,6 +17,10 @@ const (
 	noticeReturned = "account_returned"
 )
 
+// PressQuiet is what the button under the message about the start of a check says when it is pressed: its admin wants
+// to be told only what has changed.
+const PressQuiet = "check/quiet/on"
+
 // tellCheck tells the admins about a check. In quiet mode, they are told of one that has changed
 // something, and of a site that begins to refuse.
 func (w *Worker) tellCheck(tx *store.Tx, kind string, c store.AccountCheck) error {
@@ -29,7 +34,15 @@ func (w *Worker) tellCheck(tx *store.Tx, kind string, c store.AccountCheck) erro
 			return err
 		}
 	}
-	return w.teller.Tell(tx, store.Notice{Kind: kind, Text: w.aboutCheck(kind, c, tx.Now())})
+	n := store.Notice{Kind: kind, Text: w.aboutCheck(kind, c, tx.Now())}
+	if kind == noticeStarted {
+		every, err := w.Interval(tx)
+		if err != nil {
+			return err
+		}
+		n.Buttons = [][]store.Button{{{Text: fmt.Sprintf(w.language().onlyChanges, 2*int(24*time.Hour/every)), Data: PressQuiet}}}
+	}
+	return w.teller.Tell(tx, n)
 }
 
 // newlyStopped reports whether a check has given up a site that the check before had not.

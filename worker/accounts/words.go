@@ -75,6 +75,7 @@ type language struct {
 	further                   string // how many more sites
 	found, vanished, returned string
 	time                      string
+	onlyChanges               string // a button; with how many messages a day there are without it
 }
 
 // The Russian texts of the first two are those of the system that this package replaces.
@@ -88,6 +89,8 @@ var russian = language{
 	vanished: "❌ @%s больше не найден",
 	returned: "↩️ @%s снова найден",
 	time:     "⏰ Время: %s",
+
+	onlyChanges: "🔕 Только изменения (сейчас до %d в день)",
 }
 
 var english = language{
@@ -100,4 +103,6 @@ var english = language{
 	vanished: "❌ @%s is not found any more",
 	returned: "↩️ @%s is found again",
 	time:     "⏰ Time: %s",
+
+	onlyChanges: "🔕 Only changes (now up to %d a day)",
 }

@@ -153,6 +153,8 @@ func TestTheCheckIsSteered(t *testing.T) {
 		if m := b.press("Сообщать всё"); strings.Contains(m.Text, "🔕") {
 			t.Errorf("not quiet: %q", m.Text)
 		}
+		// the button of the message about the start
+		has(t, b.press("Только изменения (сейчас до 576 в день)"), "сообщаю только об изменениях")
 	})
 }
 
