@@ -19,7 +19,7 @@ type job struct {
 	NextRun    time.Time `json:"next_run,omitzero" doc:"When it runs next"`
 	Trigger    trigger   `json:"trigger"`
 	Lateness   lateness  `json:"lateness"`
-	Requested  bool      `json:"requested,omitempty" doc:"A person asked for the next run"`
+	Requested  bool      `json:"requested,omitempty" doc:"A person asked for the next run, which has not begun yet"`
 	Attempt    int       `json:"attempt,omitempty" doc:"Runs begun for this occurrence"`
 	Started    time.Time `json:"started,omitzero" doc:"When the run under way began"`
 	Reason     *reason   `json:"reason,omitempty" doc:"Why it waits, or does not run"`
@@ -56,7 +56,7 @@ func (s *Server) shownJob(tx *store.Tx, j store.Job) (job, error) {
 	}
 	return job{
 		ID: j.Name, Kind: j.Kind, Subject: j.Subject, Lane: j.Lane, State: string(j.State), NextRun: j.Due,
-		Trigger: t, Lateness: shownLateness(j.Lateness), Requested: j.Requested, Attempt: j.Attempt,
+		Trigger: t, Lateness: shownLateness(j.Lateness), Requested: j.Requested && j.Reason.Code == store.ReasonRequested, Attempt: j.Attempt,
 		Started: j.Started, Reason: s.reasonOf(why), LastRun: j.LastRun, LastResult: string(j.LastResult),
 		LastReason: s.reasonOf(j.LastReason), Failures: j.Failures,
 	}, nil

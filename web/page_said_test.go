@@ -164,3 +164,26 @@ func TestTheComposerKeepsWhatWasTyped(t *testing.T) {
 	b.until(`document.body.innerText.includes("failed") && !document.getElementById("done")`)
 	b.quiet()
 }
+
+// A run of many steps was asked for once, and that is over when the first of them has begun.
+func TestARunThatWasAskedForIsNotShownAsAskedForOnceItHasBegun(t *testing.T) {
+	h := start(t)
+	h.schedulePost("Hello", time.Hour)
+	job := func(reason store.ReasonCode) string {
+		h.update(func(tx *store.Tx) error {
+			job, err := tx.Jobs.ByName("post_1")
+			if err != nil {
+				return err
+			}
+			job.Requested, job.Reason = true, store.Reason{Code: reason}
+			return tx.Jobs.Put(&job)
+		})
+		return h.api("GET", "/jobs/post_1", "").body
+	}
+	if got := job(store.ReasonRequested); !strings.Contains(got, `"requested":true`) {
+		t.Errorf("asked for and not begun: %s", got)
+	}
+	if got := job(store.ReasonPacing); strings.Contains(got, `"requested"`) {
+		t.Errorf("after its first step: %s", got)
+	}
+}
