@@ -17,8 +17,12 @@ type Answer struct {
 	CreatedAt time.Time       `json:"created_at"`
 }
 
-// answerAge is how long an answer is kept at least.
-const answerAge = 7 * 24 * time.Hour
+// An answer is kept for answerAge at least, and until so many others have followed, whatever the clock
+// shows: one that is years ahead for a moment must not let a request be carried out twice.
+const (
+	answerAge   = 7 * 24 * time.Hour
+	answersKept = 5000
+)
 
 // Idempotency is the table of answers.
 type Idempotency struct{ Table[Answer] }
@@ -44,7 +48,7 @@ func (t Idempotency) Add(a *Answer) error {
 	}
 	var old []uint64
 	for past, err := range t.All() {
-		if len(old) == trimStep || (err == nil && t.tx.Now().Sub(past.CreatedAt) < answerAge) {
+		if len(old) == trimStep || (err == nil && (past.ID+answersKept > a.ID || t.tx.Now().Sub(past.CreatedAt) < answerAge)) {
 			break
 		}
 		if err == nil {
