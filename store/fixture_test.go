@@ -37,7 +37,7 @@ func unpack(t *testing.T, name string) string {
 // The file was written by the first schema, with a few rows in every table, and is never changed.
 func TestAFileOfTheFirstSchemaOpensForEver(t *testing.T) {
 	path := unpack(t, "schema1.db.gz")
-	db, err := Open(path, Options{Verifier: verifier()})
+	db, err := Open(path, Options{Verifier: verifier(), Key: testKey(1)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestAFileOfTheFirstSchemaOpensForEver(t *testing.T) {
 
 func TestABackupOfAnOlderVersionIsRestored(t *testing.T) {
 	to := filepath.Join(t.TempDir(), "belfry.db")
-	problems, err := Restore(t.Context(), unpack(t, "schema1.db.gz"), to, Options{Verifier: verifier()})
+	problems, err := Restore(t.Context(), unpack(t, "schema1.db.gz"), to, Options{Verifier: verifier(), Key: testKey(1)})
 	if err != nil || len(problems) > 0 {
 		t.Fatal(problems, err)
 	}

@@ -13,7 +13,8 @@ type Identity struct {
 	Name     string       `json:"name"`     // what the owner calls it; a part of its lane's name
 	Platform string       `json:"platform"` // telegram, instagram or twitter
 	Kind     IdentityKind `json:"kind"`
-	Secret   string       `json:"secret,omitempty"` // what it logs in with, such as a bot's token; never shown
+	Secret   string       `json:"secret,omitempty"` // what it logs in with, such as a bot's token; never shown, and sealed in the file
+	Sealed   string       `json:"sealed,omitempty"` // not empty: the secret, sealed with another key
 	Target   string       `json:"target,omitempty"` // where its posts go unless they say otherwise
 
 	State     IdentityState `json:"state"`
@@ -54,6 +55,9 @@ func identityTable() def[Identity] {
 		name:  "identities",
 		id:    func(i *Identity) *uint64 { return &i.ID },
 		valid: (*Identity).validate,
+		secret: func(i *Identity) secret {
+			return secret{[]byte(i.Secret), func(plain []byte) { i.Secret = string(plain) }, &i.Sealed}
+		},
 		indexes: []Index[Identity]{
 			{Name: "name", Unique: true, Key: func(i *Identity) []byte { return key(nil).str(i.Platform).str(i.Name) }},
 		},

@@ -29,6 +29,7 @@ func migrations() []migration {
 		func(*bbolt.Tx) ([]string, error) { return nil, nil },                  // 4: accounts
 		alertsAndNotices, // 5
 		func(*bbolt.Tx) ([]string, error) { return []string{"notices"}, nil }, // 6: an index of what chats have missed
+		markPlain, // 7: secrets are sealed
 	}
 }
 
@@ -117,6 +118,11 @@ func (db *DB) upgrade(btx *bbolt.Tx, have int) error {
 		}
 		if err := t.rebuild(tx); err != nil {
 			return fmt.Errorf("indexes of %s: %w", t.tableName(), err)
+		}
+	}
+	if have < sealedSince && len(db.migrations) >= sealedSince {
+		if err := tx.seal(tx.key); err != nil {
+			return err
 		}
 	}
 	return setVersion(btx, len(db.migrations))

@@ -46,6 +46,22 @@ func open(path string, opts Options, steps []migration) (*DB, error) {
 		db.guard.detach()
 		return nil, errors.Join(err, db.bolt.Close())
 	}
+	if opts.ReadOnly || opts.anyVersion {
+		return db, nil
+	}
+	if plain, err := db.holdsPlain(); err != nil {
+		return nil, errors.Join(err, db.Close())
+	} else if plain && !opts.leavePlain {
+		db.guard.detach()
+		if err := errors.Join(db.bolt.Close(), db.scrub()); err != nil {
+			opts.leavePlain = true
+			opts.note(fmt.Sprintf("unused space of %s may hold logins in clear, and is cleared at the next start: %v", path, err))
+		}
+		return open(path, opts, steps)
+	}
+	if err := db.noteSealed(); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
 	return db, nil
 }
 

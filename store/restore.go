@@ -24,7 +24,9 @@ const Restored = "restored"
 
 // Restore makes the file at to, which must not exist, from the backup, the sealed backup or the plain
 // copy at from. The copy is verified before it appears under its name. It starts paused and
-// connects nothing, see [Restored]. It belongs to whom the directory belongs. Rows and indexes that are damaged do not stop it; they are returned.
+// connects nothing, see [Restored]. It belongs to whom the directory belongs. Its secrets are sealed with opts.Key, if
+// they can be opened with it or with the key that the sealed backup carries. Rows and indexes that are
+// damaged do not stop it; they are returned.
 func Restore(ctx context.Context, from, to string, opts Options) ([]Problem, error) {
 	problems, err := restore(ctx, from, to, opts)
 	if err != nil {
@@ -50,8 +52,12 @@ func restore(ctx context.Context, from, to string, opts Options) (problems []Pro
 	if err != nil {
 		return nil, err
 	}
+	key := opts.Key // of the backup
 	if sealed {
-		err = Unseal(from, temporary, opts.Passphrase)
+		var own []byte
+		if own, err = Unseal(from, temporary, opts.Passphrase); len(own) > 0 {
+			key = own
+		}
 	} else {
 		err = copyFile(from, temporary)
 	}
@@ -65,7 +71,7 @@ func restore(ctx context.Context, from, to string, opts Options) (problems []Pro
 	if err != nil {
 		return problems, err
 	}
-	if err := pause(temporary, from, opts); err != nil {
+	if err := pause(temporary, from, key, opts); err != nil {
 		return nil, err
 	}
 	if problems, err = opts.Verifier.Verify(ctx, temporary); err != nil {
@@ -77,16 +83,17 @@ func restore(ctx context.Context, from, to string, opts Options) (problems []Pro
 	return problems, rename(temporary, to)
 }
 
-// pause opens the copy, which brings it up to date, and closes it cleanly.
-func pause(path, from string, opts Options) error {
-	db, err := Open(path, Options{Now: opts.Now, isCopy: true})
+// pause opens the copy, which brings it up to date, has its secrets sealed with the key of this system,
+// and closes it cleanly.
+func pause(path, from string, key []byte, opts Options) error {
+	db, err := Open(path, Options{Now: opts.Now, Key: key, Note: opts.Note, isCopy: true})
 	if err != nil {
 		return err
 	}
 	db.trusted = true
 	err = db.Update(func(tx *Tx) error {
 		why := "restored from " + from + " at " + tx.Now().Format(time.RFC3339)
-		return errors.Join(tx.Settings.Set(Paused, why), tx.Settings.Set(Restored, why))
+		return errors.Join(tx.Settings.Set(Paused, why), tx.Settings.Set(Restored, why), tx.seal(opts.Key))
 	})
 	return errors.Join(err, db.Close())
 }
@@ -104,17 +111,8 @@ func Compact(ctx context.Context, path string, opts Options) (before, after int6
 	} else if len(problems) > 0 {
 		return fail(damaged(path, problems))
 	}
-	old, _, _, err := openBolt(path, Options{}) // and nobody else can, until the new file is there
-	if err != nil {
+	if err := rewrite(ctx, path, opts.Verifier.Verify); err != nil {
 		return fail(err)
-	}
-	temporary := path + ".compacted"
-	err = compactInto(ctx, old, temporary, opts)
-	if err == nil {
-		err = errors.Join(giveToOwner(temporary, path), rename(temporary, path))
-	}
-	if err := errors.Join(err, old.Close()); err != nil {
-		return fail(errors.Join(err, removeIfThere(temporary)))
 	}
 	compacted, err := os.Stat(path)
 	if err != nil {
@@ -123,7 +121,31 @@ func Compact(ctx context.Context, path string, opts Options) (before, after int6
 	return info.Size(), compacted.Size(), nil
 }
 
-func compactInto(ctx context.Context, old *bbolt.DB, path string, opts Options) error {
+// rewrite puts a file that is not open in the place of itself, without the pages that nothing uses. The
+// new one is verified first.
+func rewrite(ctx context.Context, path string, verify func(context.Context, string) ([]Problem, error)) error {
+	old, _, _, err := openBolt(path, Options{}) // and nobody else can, until the new file is there
+	if err != nil {
+		return err
+	}
+	temporary := path + ".compacted"
+	err = compactInto(old, temporary)
+	if err == nil {
+		var problems []Problem
+		if problems, err = verify(ctx, temporary); err == nil && len(problems) > 0 {
+			err = damaged(path, problems)
+		}
+	}
+	if err == nil {
+		err = errors.Join(giveToOwner(temporary, path), rename(temporary, path))
+	}
+	if err := errors.Join(err, old.Close()); err != nil {
+		return errors.Join(err, removeIfThere(temporary))
+	}
+	return nil
+}
+
+func compactInto(old *bbolt.DB, path string) error {
 	if err := removeIfThere(path); err != nil {
 		return err
 	}
@@ -134,16 +156,12 @@ func compactInto(ctx context.Context, old *bbolt.DB, path string, opts Options) 
 	compacted.AllocSize = 1 << 20
 	err = bbolt.Compact(compacted, old, compactStep)
 	if err == nil {
+		err = compacted.Update(func(tx *bbolt.Tx) error { return tx.Bucket([]byte(metaBucket)).Delete([]byte(plainKey)) })
+	}
+	if err == nil {
 		err = syncFreePages(compacted)
 	}
-	if err := errors.Join(err, compacted.Close()); err != nil {
-		return err
-	}
-	problems, err := opts.Verifier.Verify(ctx, path)
-	if err == nil && len(problems) > 0 {
-		err = damaged(path, problems)
-	}
-	return err
+	return errors.Join(err, compacted.Close())
 }
 
 // compactStep is the number of bytes that are copied in one commit.

@@ -2,10 +2,12 @@ package store
 
 import (
 	"bufio"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"filippo.io/age"
 )
@@ -19,21 +21,30 @@ const (
 	workFactor = 16
 )
 
-// BackupSealed is [DB.Backup], encrypted with a passphrase in the format of age (age-encryption.org):
-// age -d opens it, too. A copy that is not sealed is beside path meanwhile.
+// keyIntro begins the line before the file in a sealed backup that carries the key of the file's secrets.
+const keyIntro = "belfry.key "
+
+// BackupSealed is [DB.Backup] with the key that seals the file's secrets, encrypted with a passphrase in
+// the format of age (age-encryption.org): age -d | tail -n +2 opens it, too. A copy of the file alone is
+// beside path meanwhile.
 func (db *DB) BackupSealed(path, passphrase string) (err error) {
-	recipient, err := age.NewScryptRecipient(passphrase)
-	if err != nil {
-		return fmt.Errorf("seal the backup: %w", err)
-	}
-	recipient.SetWorkFactor(workFactor)
 	open := path + ".open"
 	if err := db.Backup(open); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.Remove(open)) }()
-	return writeWhole(path, func(out io.Writer) error {
-		in, err := os.Open(open)
+	return Seal(open, path, passphrase, db.opts.Key)
+}
+
+// Seal is what [DB.BackupSealed] does to a backup and, unless it is empty, its key.
+func Seal(from, to, passphrase string, key []byte) error {
+	recipient, err := age.NewScryptRecipient(passphrase)
+	if err != nil {
+		return fmt.Errorf("seal the backup: %w", err)
+	}
+	recipient.SetWorkFactor(workFactor)
+	return writeWhole(to, func(out io.Writer) error {
+		in, err := os.Open(from)
 		if err != nil {
 			return err
 		}
@@ -41,6 +52,11 @@ func (db *DB) BackupSealed(path, passphrase string) (err error) {
 		sealed, err := age.Encrypt(out, recipient)
 		if err != nil {
 			return fmt.Errorf("seal the backup: %w", err)
+		}
+		if len(key) > 0 {
+			if _, err := fmt.Fprintf(sealed, "%s%x\n", keyIntro, key); err != nil {
+				return fmt.Errorf("seal the backup: %w", err)
+			}
 		}
 		if _, err := io.Copy(sealed, in); err != nil {
 			return fmt.Errorf("seal the backup: %w", err)
@@ -63,28 +79,38 @@ func IsSealed(path string) (bool, error) {
 	return string(intro) == sealedIntro, err
 }
 
-// Unseal writes what a sealed file holds to another path. The error is a
-// [*FieldError] if the passphrase is not the right one.
-func Unseal(from, to, passphrase string) error {
+// Unseal writes the file that a sealed backup holds to another path, and returns the key that the backup
+// carries, if it does. The error is a [*FieldError] if the passphrase is not the right one.
+func Unseal(from, to, passphrase string) (key []byte, err error) {
 	identity, err := age.NewScryptIdentity(passphrase)
 	if err != nil {
-		return &FieldError{Field: "passphrase", Problem: "is empty", Cure: "set BELFRY_BACKUP_PASSPHRASE to the one that the backup was sealed with"}
+		return nil, &FieldError{Field: "passphrase", Problem: "is empty", Cure: "set BELFRY_BACKUP_PASSPHRASE to the one that the backup was sealed with"}
 	}
 	in, err := os.Open(from)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer in.Close()
 	plain, err := age.Decrypt(bufio.NewReader(in), identity)
 	if _, wrong := errors.AsType[*age.NoIdentityMatchError](err); wrong {
-		return &FieldError{Field: "passphrase", Problem: "is not the one that the backup was sealed with",
+		return nil, &FieldError{Field: "passphrase", Problem: "is not the one that the backup was sealed with",
 			Cure: "set BELFRY_BACKUP_PASSPHRASE to that one"}
 	}
 	if err != nil {
-		return fmt.Errorf("open the sealed backup %s: %w", from, err)
+		return nil, fmt.Errorf("open the sealed backup %s: %w", from, err)
 	}
-	return writeWhole(to, func(out io.Writer) error {
-		if _, err := io.Copy(out, plain); err != nil {
+	file := bufio.NewReader(plain)
+	if intro, err := file.Peek(len(keyIntro)); err == nil && string(intro) == keyIntro {
+		line, err := file.ReadString('\n')
+		if err == nil {
+			key, err = hex.DecodeString(strings.TrimSpace(line[len(keyIntro):]))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("open the sealed backup %s: its key is damaged: %w", from, err)
+		}
+	}
+	return key, writeWhole(to, func(out io.Writer) error {
+		if _, err := io.Copy(out, file); err != nil {
 			return fmt.Errorf("open the sealed backup %s: it is damaged or cut off: %w", from, err)
 		}
 		return nil

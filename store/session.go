@@ -7,7 +7,8 @@ import "time"
 type Session struct {
 	ID         uint64    `json:"-"`
 	IdentityID uint64    `json:"identity_id"`
-	Data       []byte    `json:"data"`
+	Data       []byte    `json:"data,omitempty"`   // in the file it is sealed
+	Sealed     string    `json:"sealed,omitempty"` // not empty: with another key
 	UpdatedAt  time.Time `json:"updated_at"`
 }
 
@@ -18,6 +19,9 @@ func sessionTable() def[Session] {
 	return def[Session]{
 		name: "sessions",
 		id:   func(s *Session) *uint64 { return &s.ID },
+		secret: func(s *Session) secret {
+			return secret{s.Data, func(data []byte) { s.Data = data }, &s.Sealed}
+		},
 		indexes: []Index[Session]{
 			{Name: "identity", Unique: true, Key: func(s *Session) []byte { return key(nil).uint(s.IdentityID) }},
 		},

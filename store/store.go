@@ -46,6 +46,9 @@ type Options struct {
 	// CopyGrowth is the number of bytes that the file may grow by while somebody has it open to copy
 	// it, before their copy is given up; 0 means 1 GiB.
 	CopyGrowth int64
+	// Key seals the secrets of logins, in [KeySize] bytes. Without it, or with another one than they were
+	// sealed with, they read as empty and stay sealed, and new ones are refused with a [*FieldError].
+	Key []byte
 	// Passphrase opens a sealed backup that is restored.
 	Passphrase string
 	// Verifier verifies files outside of this process; without one it is done here.
@@ -56,6 +59,7 @@ type Options struct {
 
 	anyVersion bool // open for its pages alone, whatever is in them
 	isCopy     bool // do not copy it once more before a migration
+	leavePlain bool // unused pages could not be cleared of secrets
 }
 
 func (o Options) note(text string) {

@@ -13,7 +13,8 @@ import (
 type def[T any] struct {
 	name    string
 	id      func(*T) *uint64
-	valid   func(*T) error // nil: any row is valid
+	valid   func(*T) error  // nil: any row is valid
+	secret  func(*T) secret // nil: it has none
 	indexes []Index[T]
 
 	number int // position in the schema
@@ -53,6 +54,7 @@ func (t Table[T]) decode(id uint64, data []byte) (row T, err error) {
 		return row, &CorruptError{Table: t.def.name, ID: id, Err: err}
 	}
 	*t.def.id(&row) = id
+	t.open(id, &row)
 	if t.tx.bolt.Writable() {
 		t.tx.keep(t.def.number, id, t.keys(&row))
 	}
@@ -111,7 +113,7 @@ func (t Table[T]) Put(row *T) error {
 		*id = next
 		t.tx.assigned = append(t.tx.assigned, id)
 	}
-	data, err := encodeRow(*id, row)
+	data, err := t.encode(*id, row)
 	if err != nil {
 		return fmt.Errorf("%s %d: %w", t.def.name, *id, err)
 	}

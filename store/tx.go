@@ -14,6 +14,7 @@ type Tx struct {
 	bolt    *bbolt.Tx
 	damage  *damage
 	now     time.Time
+	key     []byte          // seals secrets
 	buckets []*bbolt.Bucket // by bucket number, opened at first use
 
 	writes   int             // changes made so far
@@ -41,7 +42,7 @@ func (tx *Tx) keep(table int, id uint64, keys []key) {
 }
 
 func (db *DB) newTx(btx *bbolt.Tx) *Tx {
-	tx := &Tx{bolt: btx, damage: &db.damage, now: db.opts.Now(), buckets: make([]*bbolt.Bucket, db.schema.buckets)}
+	tx := &Tx{bolt: btx, damage: &db.damage, now: db.opts.Now(), key: db.opts.Key, buckets: make([]*bbolt.Bucket, db.schema.buckets)}
 	db.schema.bind(tx)
 	return tx
 }

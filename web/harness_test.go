@@ -97,7 +97,7 @@ func startWith(t testing.TB, network func(*harness) (tasks.Network, platform.Log
 	t.Helper()
 	h := &harness{}
 	h.t, _ = t.(*testing.T)
-	db, err := store.Open(filepath.Join(t.TempDir(), "belfry.db"), store.Options{Now: h.now})
+	db, err := store.Open(filepath.Join(t.TempDir(), "belfry.db"), store.Options{Now: h.now, Key: make([]byte, store.KeySize)})
 	if err != nil {
 		t.Fatal(err)
 	}

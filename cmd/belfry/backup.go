@@ -15,7 +15,9 @@ import (
 
 type backupCommand struct {
 	fileSetting
-	File string `arg:"" type:"path" help:"Where to write the copy; it must not exist yet."`
+	File       string `arg:"" type:"path" help:"Where to write the copy; it must not exist yet."`
+	Sealed     bool   `help:"Add the key that its logins need, and encrypt both with BELFRY_BACKUP_PASSPHRASE."`
+	Passphrase string `env:"BELFRY_BACKUP_PASSPHRASE" help:"What a sealed backup is encrypted with; better in the environment."`
 }
 
 // Run writes a verified copy. The service may see another /tmp than the one who asks, so it writes
@@ -23,6 +25,20 @@ type backupCommand struct {
 func (c *backupCommand) Run(ctx context.Context, o output) (err error) {
 	if _, err := os.Lstat(c.File); err == nil {
 		return &store.FieldError{Field: "FILE", Problem: c.File + " exists", Cure: "choose another name, or remove it"}
+	}
+	if c.Sealed && c.Passphrase == "" {
+		return &store.FieldError{Field: "BELFRY_BACKUP_PASSPHRASE", Problem: "is missing, and a sealed backup needs it", Cure: "set it, and keep it elsewhere, too"}
+	}
+	keyFile, err := c.keyPath()
+	if err != nil {
+		return err
+	}
+	key, err := c.key(false)
+	if err != nil && c.Sealed { // else it is not needed
+		return err
+	}
+	if c.Sealed && key == nil {
+		return &store.FieldError{Field: "BELFRY_KEY_FILE", Problem: "is missing: there is no key at " + keyFile, Cure: "name the one that belfry serve uses"}
 	}
 	l, err := connect(ctx, c.fileSetting)
 	if err != nil {
@@ -33,10 +49,20 @@ func (c *backupCommand) Run(ctx context.Context, o output) (err error) {
 	if err := l.call(ctx, http.MethodPost, "/backup", map[string]string{"file": beside}, nil); err != nil {
 		return err
 	}
+	if c.Sealed {
+		if err := errors.Join(store.Seal(beside, c.File, c.Passphrase, key), os.Remove(beside)); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(o.out, "%s: written, verified and sealed, with the key of its logins\n", c.File)
+		return err
+	}
 	if err := move(beside, c.File); err != nil {
 		return fmt.Errorf("the copy is good but stayed at %s: %w", beside, err)
 	}
-	_, err = fmt.Fprintf(o.out, "%s: written and verified\n", c.File)
+	_, err = fmt.Fprintf(o.out, `%s: written and verified
+Its logins are sealed with the key in %s: keep a copy of that key elsewhere, too, or they have
+to be logged in again. With --sealed the backup carries it, encrypted with BELFRY_BACKUP_PASSPHRASE.
+`, c.File, keyFile)
 	return err
 }
 

@@ -17,7 +17,11 @@ import (
 func (m *machine) account(name, phone string) (user telegramtest.User, id uint64) {
 	m.t.Helper()
 	user = m.tg.AddUser(telegramtest.User{Phone: phone, Username: name, FirstName: name})
-	db, err := store.Open(m.file(), store.Options{})
+	key, err := fileSetting{DB: m.file(), KeyFile: m.keyFile()}.key(true)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	db, err := store.Open(m.file(), store.Options{Key: key})
 	if err != nil {
 		m.t.Fatal(err)
 	}

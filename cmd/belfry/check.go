@@ -27,7 +27,7 @@ func (c *checkCommand) Run(ctx context.Context, o output) error {
 		path = c.File
 	}
 	if c.Repair {
-		return repair(path, o)
+		return c.repair(path, o)
 	}
 	problems, err := c.verify(ctx, path)
 	if err != nil {
@@ -75,8 +75,12 @@ func (c *checkCommand) verify(ctx context.Context, path string) ([]store.Problem
 }
 
 // repair takes what is damaged out of the way of the rest.
-func repair(path string, o output) error {
-	db, err := store.Open(path, store.Options{Verifier: verifier()})
+func (c *checkCommand) repair(path string, o output) error {
+	key, err := c.key(false)
+	if err != nil {
+		return err
+	}
+	db, err := store.Open(path, store.Options{Key: key, Verifier: verifier()})
 	if err != nil {
 		return err
 	}

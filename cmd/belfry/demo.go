@@ -50,7 +50,7 @@ func (c *demoCommand) Run(ctx context.Context, o output) (err error) {
 	sites.Set(profiletest.Exists, "evening.news")
 
 	s := settings{
-		fileSetting: fileSetting{DB: filepath.Join(dir, "belfry.db")},
+		fileSetting: fileSetting{DB: filepath.Join(dir, "belfry.db"), KeyFile: filepath.Join(dir, "settings", keyName)},
 		Listen:      free(c.Listen), Timezone: c.Timezone, Lang: c.Lang,
 		AdminPassword: rand.Text(), // nobody needs it: the link signs in
 		TelegramAPIID: telegramtest.AppID, TelegramAPIHash: telegramtest.AppHash,

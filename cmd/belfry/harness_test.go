@@ -64,14 +64,15 @@ func newMachine(t *testing.T) *machine {
 	t.Cleanup(m.tg.Close)
 	m.env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + m.dir, "TMPDIR=" + m.dir,
-		"BELFRY_DB=" + m.file(), "BELFRY_LISTEN=127.0.0.1:0", "BELFRY_API_TOKEN=" + apiToken, "BELFRY_LOG_FORMAT=json",
+		"BELFRY_DB=" + m.file(), "BELFRY_KEY_FILE=" + m.keyFile(), "BELFRY_LISTEN=127.0.0.1:0", "BELFRY_API_TOKEN=" + apiToken, "BELFRY_LOG_FORMAT=json",
 		fmt.Sprint("TELEGRAM_API_ID=", telegramtest.AppID), "TELEGRAM_API_HASH=" + telegramtest.AppHash,
 		"BELFRY_TELEGRAM_DC=" + m.tg.DC(), "BELFRY_TELEGRAM_KEY=" + m.tg.PublicKeyPEM(),
 	}
 	return m
 }
 
-func (m *machine) file() string { return filepath.Join(m.dir, "belfry.db") }
+func (m *machine) file() string    { return filepath.Join(m.dir, "belfry.db") }
+func (m *machine) keyFile() string { return filepath.Join(m.dir, "settings", "belfry.key") }
 
 // bot adds a bot to Telegram, with channels in which it may post, and returns its token.
 func (m *machine) bot(name string, channels ...string) (token string, added []telegramtest.Channel) {

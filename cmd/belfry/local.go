@@ -55,12 +55,16 @@ func client(socket string) *http.Client {
 // the same way whether the service runs or not.
 func standIn(ctx context.Context, f fileSetting) (*local, error) {
 	s := settings{fileSetting: f, Timezone: "UTC", TaskAttempts: 1, CheckMinPause: 1e9, CheckMaxPause: 1e9, PostAttempts: 1, PostBackoff: 1e9, PostDeadline: 1e9}
+	key, err := f.key(false)
+	if err != nil {
+		return nil, err
+	}
 	dir, err := os.MkdirTemp("", "belfry")
 	if err != nil {
 		return nil, err
 	}
 	s.Media = dir
-	svc, err := s.open(zerolog.Nop())
+	svc, err := s.open(zerolog.Nop(), key)
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}

@@ -16,7 +16,12 @@ type restoreCommand struct {
 
 // Run puts a backup in the place of the file.
 func (c *restoreCommand) Run(ctx context.Context, o output) error {
-	problems, err := store.Restore(ctx, c.File, c.DB, store.Options{Verifier: verifier(), Passphrase: c.Passphrase})
+	key, err := c.key(true)
+	if err != nil {
+		return err
+	}
+	problems, err := store.Restore(ctx, c.File, c.DB, store.Options{Key: key, Verifier: verifier(), Passphrase: c.Passphrase,
+		Note: func(note string) { fmt.Fprintln(o.out, note) }})
 	for _, p := range problems {
 		fmt.Fprintln(o.out, p)
 	}

@@ -58,7 +58,11 @@ type service struct {
 // serve opens everything, calls ready, and runs until ctx ends. What it starts it ends, in the
 // order that the parts need: first no more runs, then the networks that runs use, then the file.
 func (s *settings) serve(ctx context.Context, log zerolog.Logger, ready func(*service) error) (err error) {
-	svc, err := s.open(log)
+	key, err := s.key(true)
+	if err != nil {
+		return err
+	}
+	svc, err := s.open(log, key)
 	if err != nil {
 		return err
 	}
@@ -115,7 +119,7 @@ func (s *settings) serve(ctx context.Context, log zerolog.Logger, ready func(*se
 }
 
 // open opens the file and puts the parts together.
-func (s *settings) open(log zerolog.Logger) (svc *service, err error) {
+func (s *settings) open(log zerolog.Logger, key []byte) (svc *service, err error) {
 	zone, err := s.validate()
 	if err != nil {
 		return nil, err
@@ -124,7 +128,7 @@ func (s *settings) open(log zerolog.Logger) (svc *service, err error) {
 		return nil, fmt.Errorf("make the media folder: %w", err)
 	}
 	svc = &service{log: log}
-	svc.db, err = store.Open(s.DB, store.Options{Verifier: verifier(), Note: func(note string) {
+	svc.db, err = store.Open(s.DB, store.Options{Key: key, Verifier: verifier(), Note: func(note string) {
 		log.Warn().Str("part", "store").Msg(note)
 	}})
 	if err != nil {

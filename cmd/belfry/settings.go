@@ -20,7 +20,8 @@ import (
 
 // fileSetting is the setting that every command has.
 type fileSetting struct {
-	DB string `name:"db" env:"BELFRY_DB" default:"belfry.db" type:"path" help:"The file in which everything is kept."`
+	DB      string `name:"db" env:"BELFRY_DB" default:"belfry.db" type:"path" help:"The file in which everything is kept."`
+	KeyFile string `env:"BELFRY_KEY_FILE" type:"path" help:"The key that seals the logins in that file; never beside it. By default /etc/belfry/belfry.key or, where nothing is installed, belfry/belfry.key in the user's configuration folder, made at the first start."`
 }
 
 // socket is where the service of this file listens for the other commands.

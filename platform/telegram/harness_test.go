@@ -133,7 +133,7 @@ func newEmptyRoom(t *testing.T, setUp ...func(*telegramtest.Options)) *room {
 	r.bot = r.srv.AddBot(token, "bell_bot")
 	r.channel = r.srv.AddChannel(telegramtest.Channel{Title: "Bells", Username: "bells_daily"}, "bell_bot")
 
-	db, err := store.Open(filepath.Join(t.TempDir(), "belfry.db"), store.Options{})
+	db, err := store.Open(filepath.Join(t.TempDir(), "belfry.db"), store.Options{Key: make([]byte, store.KeySize)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ const token = "123456789:AAEabcdefghijklmnopqrstuvwxyz"
 
 func newDB(t *testing.T) *store.DB {
 	t.Helper()
-	db, err := store.Open(filepath.Join(t.TempDir(), "belfry.db"), store.Options{})
+	db, err := store.Open(filepath.Join(t.TempDir(), "belfry.db"), store.Options{Key: make([]byte, store.KeySize)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"belfry/store"
+)
+
+const (
+	keyName     = "belfry.key"
+	installedIn = "/etc/belfry" // where install.sh puts settings and key
+)
+
+// keyPath is where the key lies that seals the logins in the file, or is made. It is never beside the file: whoever copies the one must not get the other with it.
+func (f fileSetting) keyPath() (string, error) {
+	if dir := os.Getenv("CREDENTIALS_DIRECTORY"); dir != "" {
+		if path := filepath.Join(dir, keyName); exists(path) {
+			return path, nil
+		}
+	}
+	path := f.KeyFile
+	if path == "" {
+		path = filepath.Join(installedIn, keyName)
+		if in, err := os.Open(path); err == nil {
+			return path, in.Close()
+		}
+		config, err := os.UserConfigDir()
+		if err != nil {
+			return "", &store.FieldError{Field: "BELFRY_KEY_FILE", Problem: "is missing, and there is no home folder to make the key in",
+				Cure: "name a file outside of the folder of the database"}
+		}
+		path = filepath.Join(config, "belfry", keyName)
+	}
+	if filepath.Dir(path) == filepath.Dir(f.DB) {
+		return "", &store.FieldError{Field: "BELFRY_KEY_FILE", Problem: "lies beside the database, whose copies would carry it",
+			Cure: "name a file in another folder, such as " + filepath.Join(installedIn, keyName)}
+	}
+	return path, nil
+}
+
+// key returns the key that seals the logins in the file. If there is none it is made, or nil.
+func (f fileSetting) key(make bool) ([]byte, error) {
+	path, err := f.keyPath()
+	if err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) && !make {
+		return nil, nil
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		text, err = makeKey(path)
+	}
+	if err != nil {
+		return nil, &store.FieldError{Field: "BELFRY_KEY_FILE", Problem: "cannot be used: " + err.Error(),
+			Cure: "name a file that belfry may read, or make"}
+	}
+	key, err := hex.DecodeString(string(bytes.TrimSpace(text)))
+	if err != nil || len(key) != store.KeySize {
+		return nil, &store.FieldError{Field: "BELFRY_KEY_FILE", Problem: path + " does not hold a key",
+			Cure: fmt.Sprintf("put the right file there: a key is %d hexadecimal digits", 2*store.KeySize)}
+	}
+	return key, nil
+}
+
+// makeKey writes a new key, which appears whole or not at all, and never in the place of another.
+func makeKey(path string) ([]byte, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	key := make([]byte, store.KeySize)
+	rand.Read(key)
+	part, err := os.CreateTemp(filepath.Dir(path), keyName+"-*") // 0600
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(part.Name())
+	_, err = fmt.Fprintf(part, "%x\n", key)
+	if err := errors.Join(err, part.Sync(), part.Close()); err != nil {
+		return nil, err
+	}
+	if err := os.Link(part.Name(), path); err != nil && !errors.Is(err, os.ErrExist) {
+		return nil, err
+	}
+	return os.ReadFile(path)
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestTheKeyIsMadeOnceAndNeverBesideTheFile(t *testing.T) {
+	dir := t.TempDir()
+	f := fileSetting{DB: filepath.Join(dir, "data", "belfry.db"), KeyFile: filepath.Join(dir, "settings", keyName)}
+	if key, err := f.key(false); key != nil || err != nil {
+		t.Errorf("a command that makes none: %x, %v", key, err)
+	}
+	made, err := f.key(true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(f.KeyFile); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("its mode is %v, %v", info.Mode(), err)
+	}
+	if again, err := f.key(true); err != nil || !bytes.Equal(again, made) {
+		t.Errorf("the next start has another key: %v", err)
+	}
+	t.Setenv("CREDENTIALS_DIRECTORY", filepath.Dir(f.KeyFile)) // as systemd hands it over
+	beside := fileSetting{DB: f.DB, KeyFile: filepath.Join(dir, "data", keyName)}
+	if key, err := beside.key(true); err != nil || !bytes.Equal(key, made) {
+		t.Errorf("the credential is not used: %v", err)
+	}
+	t.Setenv("CREDENTIALS_DIRECTORY", "")
+	if _, err := beside.key(true); err == nil || !strings.Contains(err.Error(), "beside the database") {
+		t.Errorf("beside the file: %v", err)
+	}
+	if err := os.WriteFile(f.KeyFile, []byte("no key\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.key(true); err == nil || strings.Contains(err.Error(), "no key\n") {
+		t.Errorf("a file that holds no key: %v", err)
+	}
+}
+
+// A copy alone gives no login to whoever finds it; one that carries its key does to the owner.
+func TestASealedBackupMovesTheLoginsToAnotherMachine(t *testing.T) {
+	m := newMachine(t)
+	token, _ := m.bot("moved_bot", "moved_away")
+	m.env = append(m.env, "TELEGRAM_BOT_TOKEN="+token, "BELFRY_BACKUP_PASSPHRASE=correct horse")
+	p, url := m.start()
+	m.waitForLogin(url)
+	plain, sealed := filepath.Join(m.dir, "plain"), filepath.Join(m.dir, "sealed")
+	if out, err := m.output("backup", plain); err != nil || !strings.Contains(out, m.keyFile()) {
+		t.Errorf("backup does not say which key it needs: %s, %v", out, err)
+	}
+	if _, err := m.output("backup", "--sealed", sealed); err != nil {
+		t.Fatal(err)
+	}
+	p.stop()
+	for _, path := range []string{m.file(), plain, sealed} {
+		data, err := os.ReadFile(path)
+		if err != nil || bytes.Contains(data, []byte(token)) {
+			t.Errorf("%s has the bot's token in clear, %v", path, err)
+		}
+	}
+
+	there := *m // another machine, which knows neither token nor key
+	there.dir = t.TempDir()
+	there.env = append(m.env[:len(m.env)-2:len(m.env)-2], "BELFRY_BACKUP_PASSPHRASE=correct horse", "BELFRY_DB="+there.file(), "BELFRY_KEY_FILE="+there.keyFile())
+	if out, err := there.output("restore", plain); err != nil || !strings.Contains(out, "sealed with another key") {
+		t.Errorf("restore does not say that the key is missing: %s, %v", out, err)
+	}
+	if err := os.Remove(there.file()); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := there.output("restore", sealed); err != nil || strings.Contains(out, "another key") {
+		t.Fatalf("restore: %s, %v", out, err)
+	}
+	logins := m.tg.Calls("auth.importBotAuthorization")
+	p, url = there.start()
+	asked := m.tg.Calls("users.getUsers")
+	if _, err := there.output("jobs", "resume", "--all"); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.tg.AwaitCalls(t.Context(), "users.getUsers", asked+1); err != nil {
+		t.Error(err)
+	}
+	there.waitForLogin(url)
+	if m.tg.Calls("auth.importBotAuthorization") != logins {
+		t.Error("it logged in again, although the backup carries the session and its key")
+	}
+	p.stop()
+}

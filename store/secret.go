@@ -1,0 +1,158 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+
+	"go.etcd.io/bbolt"
+	"golang.org/x/crypto/chacha20poly1305"
+)
+
+// KeySize is the size in bytes of the key that seals secrets.
+const KeySize = chacha20poly1305.KeySize
+
+// noKey is the error for a secret that cannot be written, because the file was opened without a key.
+func noKey() error {
+	return &FieldError{Field: "BELFRY_KEY_FILE", Problem: "is missing: there is no key to seal a login with",
+		Cure: "name the key file; belfry serve makes one at its first start"}
+}
+
+// secret is where a row has what is sealed in the file: in clear, with what sets it, and sealed. Of a row
+// that was read one of the two is there: what is still sealed was sealed with another key.
+type secret struct {
+	plain  []byte
+	set    func([]byte)
+	sealed *string
+}
+
+// encode is encodeRow with the secret sealed. The row stays as it is. A secret that could not be opened
+// is kept, unless there is a new one.
+func (t Table[T]) encode(id uint64, row *T) ([]byte, error) {
+	if t.def.secret == nil {
+		return encodeRow(id, row)
+	}
+	sealed := *row
+	if s := t.def.secret(&sealed); len(s.plain) > 0 {
+		if len(t.tx.key) == 0 {
+			return nil, noKey()
+		}
+		aead, err := chacha20poly1305.NewX(t.tx.key)
+		if err != nil {
+			return nil, err
+		}
+		nonce := make([]byte, aead.NonceSize(), aead.NonceSize()+len(s.plain)+aead.Overhead())
+		rand.Read(nonce)
+		*s.sealed = base64.RawStdEncoding.EncodeToString(aead.Seal(nonce, nonce, s.plain, t.place(id)))
+		s.set(nil)
+	}
+	return encodeRow(id, &sealed)
+}
+
+// open opens the secret of a row that was read, if the key is the one that it was sealed with.
+func (t Table[T]) open(id uint64, row *T) {
+	if t.def.secret == nil || len(t.tx.key) == 0 {
+		return
+	}
+	s := t.def.secret(row)
+	box, err := base64.RawStdEncoding.DecodeString(*s.sealed)
+	if err != nil || len(box) < chacha20poly1305.NonceSizeX {
+		return
+	}
+	aead, err := chacha20poly1305.NewX(t.tx.key)
+	if err != nil {
+		return
+	}
+	plain, err := aead.Open(nil, box[:aead.NonceSize()], box[aead.NonceSize():], t.place(id))
+	if err == nil {
+		s.set(plain)
+		*s.sealed = ""
+	}
+}
+
+// place is the additional data of a secret, so that one that is moved to another row is not opened.
+func (t Table[T]) place(id uint64) []byte { return append([]byte(t.def.name+"\x00"), rowKey(id)...) }
+
+// seal writes every row that has a secret anew, sealed with the key.
+func (tx *Tx) seal(key []byte) error {
+	identities, err1 := collect(sound(tx.Identities.All()), math.MaxInt)
+	sessions, err2 := collect(sound(tx.Sessions.All()), math.MaxInt)
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
+	tx.key = key
+	for i := range identities {
+		if err := tx.Identities.Put(&identities[i]); err != nil {
+			return fmt.Errorf("seal the login %s: %w", identities[i].Name, err)
+		}
+	}
+	for i := range sessions {
+		if err := tx.Sessions.Put(&sessions[i]); err != nil {
+			return fmt.Errorf("seal the session of login %d: %w", sessions[i].IdentityID, err)
+		}
+	}
+	return nil
+}
+
+// noteSealed tells of logins whose secrets the key does not open.
+func (db *DB) noteSealed() error {
+	locked := make(map[uint64]bool)
+	err := db.View(func(tx *Tx) error {
+		for i, err := range tx.Identities.All() {
+			if err == nil && i.Sealed != "" {
+				locked[i.ID] = true
+			}
+		}
+		for s, err := range tx.Sessions.All() {
+			if err == nil && s.Sealed != "" {
+				locked[s.IdentityID] = true
+			}
+		}
+		return nil
+	})
+	if err == nil && len(locked) > 0 {
+		db.opts.note(fmt.Sprintf("%d logins of %s are sealed with another key and cannot connect: put the key file of the system "+
+			"that the file is from in the place of this one's, or log them in again", len(locked), db.path))
+	}
+	return err
+}
+
+// Before schema 7 secrets were in the file in clear, and its unused pages may still hold them. The mark
+// plainKey says so, until the file was written anew.
+const (
+	sealedSince = 7
+	plainKey    = "plain"
+)
+
+func markPlain(tx *bbolt.Tx) ([]string, error) {
+	return nil, tx.Bucket([]byte(metaBucket)).Put([]byte(plainKey), []byte{1})
+}
+
+// holdsPlain reports whether unused pages may hold secrets in clear.
+func (db *DB) holdsPlain() (plain bool, err error) {
+	err = db.bolt.View(func(tx *bbolt.Tx) error {
+		plain = tx.Bucket([]byte(metaBucket)).Get([]byte(plainKey)) != nil
+		return nil
+	})
+	return plain, err
+}
+
+// scrub removes the copies that older versions have left beside the file, and writes the file, which
+// must be closed, anew: both hold secrets in clear.
+func (db *DB) scrub() error {
+	copies, err := filepath.Glob(db.path + ".schema[1-6]")
+	if err != nil {
+		return err
+	}
+	for _, path := range copies {
+		if err := os.Remove(path); err != nil {
+			return err
+		}
+	}
+	return rewrite(context.Background(), db.path, db.opts.Verifier.verifyPages)
+}
