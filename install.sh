@@ -92,6 +92,8 @@ unit_path=/usr/local/lib/systemd/system/belfry.service
 unit=$root$unit_path
 wants=$root/etc/systemd/system/multi-user.target.wants/belfry.service
 settings=$root/etc/belfry/belfry.env
+key_path=/etc/belfry/belfry.key
+key=$root$key_path
 data=$root/var/lib/belfry
 # Belongs to root, unlike $data: root writes into no folder of a service that may have
 # been broken into.
@@ -269,6 +271,15 @@ place() {
 	mv -f "$2.new" "$2"
 }
 
+# make_key: what seals the logins in the data. It lies beside the settings, where no copy of the
+# data takes it along.
+make_key() {
+	(umask 077 && head -c 32 /dev/urandom | od -An -v -tx1 | tr -d ' \n' >"$key.new" && echo >>"$key.new")
+	own belfry "$key.new"
+	sync "$key.new"
+	mv -f "$key.new" "$key"
+}
+
 # --- upgrade
 
 copy_data() {
@@ -351,6 +362,7 @@ install_belfry() {
 	else
 		step "write $settings (mode 0640), with every setting switched off" place "$here/systemd/belfry.env" "$settings" 0640
 	fi
+	if [ ! -e "$key" ]; then step "make $key (mode 0600), which seals the logins in the data" make_key; fi
 	if $copy; then step "stop Belfry and copy the data to $backups/belfry.db.before-upgrade" copy_data; fi
 	step "write the unit $unit" place "$here/systemd/belfry.service" "$unit" 0644
 	if $changed && $keep_previous; then
@@ -408,6 +420,7 @@ report() {
 	say "  Settings  $settings, then: systemctl restart belfry"
 	say "  Data      $db"
 	say "  Backup    sudo BELFRY_DB=$db belfry backup $data/backup.db, then take that file to another machine"
+	say "  Key       $key: keep a copy elsewhere too, without it the logins of a backup are lost"
 	say "  Remove    $here/install.sh --uninstall"
 	if $upgrade; then way_back; fi
 }

@@ -74,6 +74,7 @@ func TestInstalledServiceRunsUpgradesAndGoes(t *testing.T) {
 		}
 		for path, want := range map[string]string{
 			"/etc/belfry/belfry.env":    "640 root:belfry",
+			"/etc/belfry/belfry.key":    "600 belfry:belfry",
 			"/var/lib/belfry":           "700 belfry:belfry",
 			"/var/lib/belfry/belfry.db": "600 belfry:belfry",
 		} {

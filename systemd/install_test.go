@@ -34,6 +34,9 @@ func TestInstallFillsATree(t *testing.T) {
 			t.Errorf("%s has mode %o, not %o", file.path, got, file.mode)
 		}
 	}
+	if key := root + "/etc/belfry/belfry.key"; len(read(t, key)) != 65 || modeOf(t, key) != 0o600 {
+		t.Errorf("the key %q has mode %o", read(t, key), modeOf(t, key))
+	}
 	if got := modeOf(t, root+"/var/lib/belfry"); got != fs.ModeDir|0o700 {
 		t.Errorf("the data folder has mode %v", got)
 	}

@@ -59,6 +59,7 @@ func TestUnitAndInstallerAgreeOnPlaces(t *testing.T) {
 		{"ExecStart=/usr/local/bin/belfry serve", "bin=$root/usr/local/bin/belfry"},
 		{"Environment=BELFRY_DB=/var/lib/belfry/belfry.db", "BELFRY_DB /var/lib/belfry/belfry.db"},
 		{"EnvironmentFile=-/etc/belfry/belfry.env", "settings=$root/etc/belfry/belfry.env"},
+		{"Environment=BELFRY_KEY_FILE=/etc/belfry/belfry.key", "key_path=/etc/belfry/belfry.key"},
 		{"StateDirectory=belfry", "data=$root/var/lib/belfry"},
 		{"WantedBy=multi-user.target", "multi-user.target.wants/belfry.service"},
 	} {
