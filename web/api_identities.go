@@ -43,6 +43,9 @@ type identity struct {
 
 func (s *Server) shownIdentity(i store.Identity) identity {
 	connection, _ := s.connectionOf(i)
+	if i.Reason.Zero() && connection.Problem != "" {
+		i.Reason = store.Reason{Code: store.ReasonNotConnected, Detail: connection.Problem}
+	}
 	return identity{
 		ID: i.ID, Name: i.Name, Platform: i.Platform, Kind: string(i.Kind), Target: i.Target, State: string(i.State),
 		Reason: s.reasonOf(i.Reason), Connected: connection.Connected, Username: i.Username, Title: i.Title,

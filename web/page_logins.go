@@ -72,6 +72,9 @@ func (s *Server) loginRow(r reader, i store.Identity) loginRow {
 	switch i.State {
 	case store.IdentityNew:
 		row.Cure = w.NewCure
+		if connection, _ := s.connectionOf(i); connection.Problem != "" {
+			row.State, row.Class, row.Reason, row.Cure = w.NotConnected, "id-off", r.named(connection.Problem), ""
+		}
 	case store.IdentityLogin:
 		row.Cure = w.LoginCure
 		if i.Kind == store.IdentityUser {
@@ -85,7 +88,7 @@ func (s *Server) loginRow(r reader, i store.Identity) loginRow {
 		case known && connection.Connected:
 			row.State = w.Connected
 		case known:
-			row.State, row.Class, row.Reason = w.NotConnected, "id-off", connection.Problem
+			row.State, row.Class, row.Reason = w.NotConnected, "id-off", r.named(connection.Problem)
 		}
 	}
 	return row

@@ -264,6 +264,26 @@ func TestTextOfOthersStaysText(t *testing.T) {
 	}
 }
 
+func TestALoginThatCannotConnectSaysWhy(t *testing.T) {
+	h := start(t)
+	h.signIn()
+	h.mu.Lock()
+	h.connections = []Connection{{Identity: "main", Platform: "telegram", Problem: "Telegram API ID is not configured: set TELEGRAM_API_ID and TELEGRAM_API_HASH, from my.telegram.org"}}
+	h.mu.Unlock()
+	h.update(func(tx *store.Tx) error {
+		i, err := tx.Identities.Get(1)
+		i.State = store.IdentityNew
+		return errors.Join(err, tx.Identities.Put(&i))
+	})
+	page := h.get("/logins")
+	page.has(t, "not connected", "Telegram API ID is not configured")
+	page.lacks(t, "is logging it in")
+	var all struct{ Items []identity }
+	if h.api("GET", "/identities", "").decode(t, &all); all.Items[0].Reason == nil || !strings.Contains(all.Items[0].Reason.Text, "Telegram API ID") {
+		t.Errorf("the API says %+v", all.Items[0])
+	}
+}
+
 func TestTheFirstPageSaysWhatNeedsAttention(t *testing.T) {
 	h := start(t, func(c *Config) { c.Password = "" })
 	link, err := h.server.SignInLink(h.base)

@@ -33,7 +33,9 @@ var (
 	// errLoggedOut is how a connection's life ends when a call finds that the login is gone.
 	errLoggedOut = errors.New("the session has ended")
 	// errNoApplication keeps everything from being connected.
-	errNoApplication = errors.New("TELEGRAM_API_ID and TELEGRAM_API_HASH are not set: get them from my.telegram.org")
+	errNoApplication = errors.New("Telegram API ID is not configured: set TELEGRAM_API_ID and TELEGRAM_API_HASH, from my.telegram.org")
+	// errSealed is the state of an identity whose token or session another key has sealed.
+	errSealed = errors.New("the login is sealed with another key: put the key file of the system that the database is from in the place of this one's, or log it in again")
 	// errNobody is the state of a user account that has no session.
 	errNobody = errors.New("the account is not logged in: log it in")
 )
@@ -65,6 +67,8 @@ type connection struct {
 	status  Status
 	linked  bool            // the MTProto connection stands
 	leaving bool            // the login is being given up on purpose
+	silence *time.Timer     // runs while there is no connection, from each sign of life on
+	silent  map[string]int  // by method, the calls in a row that were not answered
 	api     *tg.Client      // set while logged in
 	self    *tg.User        // who it was logged in as last
 	final   *platform.Error // why it was given up
@@ -80,6 +84,8 @@ func newConnection(n *Network, identityID uint64, cancel context.CancelFunc) *co
 		renew:    make(chan error, 1),
 		uploads:  newUploads(),
 		changed:  make(chan struct{}),
+		silent:   make(map[string]int),
+		silence:  time.NewTimer(time.Hour), // each life has its own
 		status:   Status{State: StateConnecting, Since: n.cfg.Now().UTC()},
 	}
 }
@@ -143,8 +149,16 @@ func (c *connection) live(parent context.Context) error {
 	if cfg.AppID == 0 || cfg.AppHash == "" {
 		return mustLogIn(errNoApplication)
 	}
+	if identity.Sealed != "" {
+		return mustLogIn(errSealed)
+	}
+	c.mu.Lock()
+	c.silence = time.AfterFunc(2*c.network.callTime, func() { end(&unanswered{"help.getConfig"}) })
+	defer c.silence.Stop()
+	c.mu.Unlock()
 	c.session = &sessionRow{db: c.network.db, identity: c.identity, dc: c.network.dc.number}
 	opts := c.network.options()
+	opts.Middlewares = append([]telegram.Middleware{telegram.MiddlewareFunc(c.follow)}, opts.Middlewares...)
 	opts.SessionStorage = c.session
 	opts.OnConnectionState = c.link
 	var hearing *ear // nil: nobody listens
@@ -168,6 +182,8 @@ func (c *connection) live(parent context.Context) error {
 	if identity.Kind == store.IdentityUser {
 		if _, err := c.session.LoadSession(ctx); errors.Is(err, session.ErrNotFound) {
 			return mustLogIn(errNobody)
+		} else if errors.Is(err, errSealed) {
+			return err
 		}
 		opts.OnSelfError = func(_ context.Context, err error) error {
 			if sortError(err, false).Kind == platform.Login {
@@ -213,7 +229,7 @@ func (c *connection) live(parent context.Context) error {
 // options is how a client is set up, whoever it logs in as.
 func (n *Network) options() telegram.Options {
 	opts := telegram.Options{
-		Middlewares: []telegram.Middleware{telegram.MiddlewareFunc(leaveOnTime)},
+		Middlewares: []telegram.Middleware{answerOnTime(n.callTime)},
 		ReconnectionBackoff: func() backoff.BackOff {
 			b := backoff.NewExponentialBackOff()
 			b.InitialInterval, b.MaxInterval, b.MaxElapsedTime = shortestPause, longestPause, 0
@@ -291,5 +307,5 @@ func (c *connection) renewable(e *platform.Error) bool {
 // misconfigured reports whether the settings of the program are to blame, which a restart with
 // others cures, and not the identity.
 func misconfigured(e *platform.Error) bool {
-	return errors.Is(e, errNoApplication) || strings.Contains(e.Code, "API_ID_")
+	return errors.Is(e, errNoApplication) || errors.Is(e, errSealed) || strings.Contains(e.Code, "API_ID_")
 }

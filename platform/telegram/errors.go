@@ -1,15 +1,11 @@
 package telegram
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
-	"github.com/gotd/td/bin"
-	"github.com/gotd/td/telegram"
-	"github.com/gotd/td/tg"
 	"github.com/gotd/td/tgerr"
 
 	"belfry/platform"
@@ -188,19 +184,4 @@ func plainly(err error) string {
 		return fmt.Sprintf("%s (%s)", words(rpc), rpc.Message)
 	}
 	return err.Error()
-}
-
-// leaveOnTime makes a call return when its context ends. gotd itself would first ask Telegram to
-// drop the answer, and wait for that; it does so in the background now.
-func leaveOnTime(next tg.Invoker) telegram.InvokeFunc {
-	return func(ctx context.Context, input bin.Encoder, output bin.Decoder) error {
-		done := make(chan error, 1)
-		go func() { done <- next.Invoke(ctx, input, output) }()
-		select {
-		case err := <-done:
-			return err
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
 }

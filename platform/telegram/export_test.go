@@ -39,6 +39,9 @@ func SetSeenPause(n *Network, pause time.Duration) { n.seenPause = pause }
 // SetHearPause sets the pause before what was not heard is tried a second time.
 func SetHearPause(n *Network, pause time.Duration) { n.hearPause = pause }
 
+// SetCallTime sets how long Telegram has for an answer.
+func SetCallTime(n *Network, limit time.Duration) { n.callTime = limit }
+
 // SetLoginTime sets how long a login may take.
 func SetLoginTime(n *Network, limit time.Duration) { n.loginTime = limit }
 

@@ -53,6 +53,7 @@ type room struct {
 	network   *telegram.Network
 	listener  *telegram.Listener // nil: nobody listens to the bot
 	hearPause time.Duration      // see telegram.SetHearPause; 0: the usual
+	callTime  time.Duration      // see telegram.SetCallTime; 0: the usual
 	stop      func()             // ends the network and waits for it
 	sent      map[int64]bool
 }
@@ -138,7 +139,7 @@ func newEmptyRoom(t *testing.T, setUp ...func(*telegramtest.Options)) *room {
 		t.Fatal(err)
 	}
 	r.db = db
-	t.Cleanup(func() { db.Close() })
+	t.Cleanup(func() { r.db.Close() })
 	r.id = r.addBot("main", token)
 	r.stop = func() {}
 	t.Cleanup(r.prove)
@@ -176,6 +177,9 @@ func (r *room) start() {
 	telegram.SetUploadTimes(n, limit, 100*time.Millisecond)
 	if r.hearPause > 0 {
 		telegram.SetHearPause(n, r.hearPause)
+	}
+	if r.callTime > 0 {
+		telegram.SetCallTime(n, r.callTime)
 	}
 	if r.listener != nil {
 		n.Listen(r.id, *r.listener)

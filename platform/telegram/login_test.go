@@ -224,7 +224,7 @@ func TestWithoutTheRightApplicationPostsAreCheckedButNotSent(t *testing.T) {
 			t.Error(err)
 		}
 		r.awaitState(r.id, telegram.StateLogin)
-		e := r.refused(platform.Post{Key: 1, Text: "never"}, platform.Login, platform.ScopeIdentity)
+		e := r.refused(platform.Post{Key: 1, Text: "never"}, platform.Transient, platform.ScopeIdentity)
 		if !strings.Contains(e.Error(), "my.telegram.org") {
 			t.Errorf("error %v", e)
 		}

@@ -120,6 +120,7 @@ type Network struct {
 	root *os.Root // nil without a media folder
 
 	seenPause time.Duration // between two reports of what was seen
+	callTime  time.Duration // that Telegram has for an answer
 	hearPause time.Duration // before what was not heard is tried a second time; it doubles
 	loginTime time.Duration // that a login may take
 	uploading uploadTimes
@@ -148,7 +149,7 @@ func New(db *store.DB, cfg Config) (*Network, error) {
 	}
 	cfg.Patience = cmp.Or(cfg.Patience, 5*time.Second)
 	n := &Network{
-		db: db, cfg: cfg, dc: where, web: webClient(cfg.Private), seenPause: 10 * time.Second, hearPause: shortestPause, loginTime: 10 * time.Minute,
+		db: db, cfg: cfg, dc: where, web: webClient(cfg.Private), seenPause: 10 * time.Second, callTime: callTime, hearPause: shortestPause, loginTime: 10 * time.Minute,
 		uploading: uploadTimes{patience: 2 * time.Second, part: 30 * time.Second, retry: time.Second},
 		up:        make(chan struct{}), connections: map[uint64]*connection{}, listeners: map[uint64]Listener{},
 		logins: map[uint64]*login{}, listings: map[uint64]*listing{}, invites: map[invite]platform.ChatRef{},
@@ -170,7 +171,7 @@ func (n *Network) Run(ctx context.Context) error {
 		ids = nil
 		identities, err := tx.Identities.Of(Platform)
 		for _, identity := range identities {
-			if identity.State == store.IdentityNew || identity.State == store.IdentityReady || identity.State == "" {
+			if identity.State != store.IdentityLogin { // a restricted one still tells its owner, and hears
 				ids = append(ids, identity.ID)
 			}
 		}

@@ -123,9 +123,6 @@ func (n *Network) absent(identityID uint64) error {
 			return mustLogIn(errNobody)
 		}
 		return mustLogIn(errors.New("the login has ended: " + identity.Reason.Detail))
-	case identity.State == store.IdentityStopped:
-		return &platform.Error{Kind: platform.Stopped, Scope: platform.ScopeIdentity,
-			Err: errors.New("Telegram has restricted this login: " + identity.Reason.Detail)}
 	}
 	return notConnected("the connection has not been started")
 }

@@ -44,6 +44,9 @@ func (s *sessionRow) LoadSession(context.Context) (data []byte, err error) {
 	if row.ID == 0 || row.ID != s.row {
 		return nil, session.ErrNotFound
 	}
+	if row.Sealed != "" {
+		return nil, mustLogIn(errSealed)
+	}
 	if s.dc == 0 {
 		return row.Data, nil
 	}

@@ -18,6 +18,11 @@ func (c *connection) link(state telegram.ConnectionState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.linked = state == telegram.ConnectionStateReady
+	if c.linked {
+		c.silence.Stop()
+	} else {
+		c.silence.Reset(2 * c.network.callTime)
+	}
 	c.settle()
 }
 
@@ -40,6 +45,8 @@ func (c *connection) settle() {
 	state := StateConnecting
 	if c.final != nil {
 		state = StateLogin
+	} else if err := c.deaf(); err != nil {
+		c.status.Err = plainly(err)
 	} else if c.linked && c.api != nil {
 		state = StateConnected
 		c.status.Err = ""
@@ -63,6 +70,9 @@ func (c *connection) failed(err error) {
 	c.mu.Lock()
 	repeated := c.status.Err == words
 	c.status.Err = words
+	if !c.linked {
+		c.silence.Reset(2 * c.network.callTime)
+	}
 	c.mu.Unlock()
 	if !repeated {
 		c.log.Warn().Str("error", words).Msg("no connection to Telegram; trying again")
@@ -84,6 +94,9 @@ func (c *connection) giveUp(e *platform.Error, record bool) {
 	}
 	if !leaving && !errors.Is(e, errNobody) {
 		c.log.Error().Str("code", e.Code).Str("error", words).Msg("gave up connecting to Telegram")
+	}
+	if misconfigured(e) { // what waits for it is not told to log in
+		e = notConnected(words)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -137,9 +150,14 @@ func (c *connection) loggedOut(api *tg.Client, e *platform.Error) {
 	}
 	c.api = nil
 	c.settle()
+	c.askRenewal(&platform.Error{Kind: platform.Login, Scope: platform.ScopeIdentity, Code: e.Code,
+		Err: worded{e.Err.Error(), errors.Join(errLoggedOut, e.Err)}})
+}
+
+// askRenewal ends the present life for a reason. It never waits.
+func (c *connection) askRenewal(why error) {
 	select {
-	case c.renew <- &platform.Error{Kind: platform.Login, Scope: platform.ScopeIdentity, Code: e.Code,
-		Err: worded{e.Err.Error(), errors.Join(errLoggedOut, e.Err)}}:
+	case c.renew <- why:
 	default:
 	}
 }
