@@ -21,7 +21,8 @@ type Identity struct {
 	Reason    Reason        `json:"reason,omitzero"`      // why it is in that state
 	NetworkID int64         `json:"network_id,omitempty"` // its id on the network
 	Username  string        `json:"username,omitempty"`
-	Title     string        `json:"title,omitempty"` // the name that readers see
+	Title     string        `json:"title,omitempty"`   // the name that readers see
+	Adopted   bool          `json:"adopted,omitempty"` // its session came from the settings, and nobody knows yet whose it is
 
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`

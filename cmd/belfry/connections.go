@@ -116,9 +116,21 @@ func (svc *service) adopt(setting string) error {
 		return nil
 	}
 	data := []byte(setting)
-	if file, err := os.ReadFile(setting); err == nil {
+	file, err := os.ReadFile(setting)
+	if err == nil {
 		data = file
 	} else if strings.HasSuffix(setting, ".session") {
+		adopted := false
+		if e := svc.db.View(func(tx *store.Tx) (err error) {
+			adopted, err = identities.HasAdopted(tx)
+			return err
+		}); e != nil {
+			return e
+		}
+		if adopted { // what it held is in the database
+			svc.log.Warn().Str("file", setting).Msg("TELETHON_SESSION names a file that cannot be read; what was taken over before is used")
+			return nil
+		}
 		return &store.FieldError{Field: "TELETHON_SESSION", Problem: "names a file that cannot be read: " + err.Error(),
 			Cure: "name the .session file, or set the text of a StringSession"}
 	}

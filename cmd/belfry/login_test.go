@@ -4,11 +4,14 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"belfry/platform/telegram/telegramtest"
+	"belfry/store"
 )
 
 // talk runs a command and answers its questions, each with what the function for its first word
@@ -104,6 +107,29 @@ func TestAnAccountIsLoggedInOnTheCommandLine(t *testing.T) {
 			t.Errorf("%q is in the log", secret)
 		}
 	}
+}
+
+func TestTheServiceStartsWithoutTheSessionFileThatItTookOver(t *testing.T) {
+	m := newMachine(t)
+	user := m.tg.AddUser(telegramtest.User{Phone: "+79990001123", Username: "taken"})
+	file := filepath.Join(m.dir, "taken.session")
+	m.env = append(m.env, "TELETHON_SESSION="+file)
+	p := m.launch()
+	if err := <-p.done; exitCode(err) != exitUsage || !strings.Contains(p.log.String(), "TELETHON_SESSION") {
+		t.Errorf("a file that was never there: %v\n%s", err, p.log)
+	}
+	if err := os.WriteFile(file, m.tg.Session(user.ID), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, url := m.start()
+	m.waitForLogin(url)
+	p.stop()
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	p, url = m.start()
+	m.waitForLogin(url)
+	p.stop()
 }
 
 func TestAQRCodeIsDrawnSoThatItCanBeScanned(t *testing.T) {

@@ -102,10 +102,16 @@ func (c *connection) keep(ctx context.Context) {
 		}
 		e := sortError(err, false)
 		wait := pause
+		var same *sameAccount
 		switch {
 		case errors.Is(err, store.ErrNotFound):
 			c.giveUp(errRemoved(), false)
 			return
+		case errors.As(err, &same):
+			if err = c.handOver(same.login); err == nil {
+				return
+			}
+			c.failed(fmt.Errorf("hand the session over: %w", err))
 		case e.Kind == platform.Login && c.renewable(e):
 			if err := c.network.db.Update(c.session.drop); err != nil {
 				c.failed(fmt.Errorf("drop the dead session: %w", err))
@@ -202,6 +208,11 @@ func (c *connection) live(parent context.Context) error {
 		self, err := c.logIn(ctx, client, identity)
 		if err != nil {
 			return err
+		}
+		if identity.Adopted {
+			if err := c.sameAccount(self.ID); err != nil {
+				return err
+			}
 		}
 		if err := c.remember(self); err != nil {
 			return err

@@ -132,11 +132,48 @@ func (c *connection) remember(self *tg.User) error {
 			identity.State, identity.Reason = store.IdentityReady, store.Reason{}
 		}
 		describeSelf(&identity, self)
+		identity.Adopted = false
 		if identity == before {
 			return nil
 		}
 		identity.UpdatedAt = tx.Now()
 		return tx.Identities.Put(&identity)
+	})
+}
+
+// sameAccount ends the first life of a session from the settings whose account another login is already.
+type sameAccount struct{ login uint64 }
+
+func (s *sameAccount) Error() string { return "another login has this account" }
+
+func (c *connection) sameAccount(networkID int64) error {
+	return c.network.db.View(func(tx *store.Tx) error {
+		all, err := tx.Identities.Of(Platform)
+		for _, i := range all {
+			if i.Kind == store.IdentityUser && i.NetworkID == networkID && i.ID != c.identity {
+				return &sameAccount{i.ID}
+			}
+		}
+		return err
+	})
+}
+
+// handOver gives the session, whose client has ended, to the login that has the account already, and
+// removes this one. Two connections of one key would end it for good.
+func (c *connection) handOver(to uint64) error {
+	c.network.disconnect(to)
+	return c.network.db.Update(func(tx *store.Tx) error {
+		session, err := tx.Sessions.Of(c.identity)
+		if err != nil {
+			return err
+		}
+		same, err := tx.Identities.Get(to)
+		if err != nil {
+			return err
+		}
+		same.State, same.Reason, same.UpdatedAt = store.IdentityNew, store.Reason{}, tx.Now() // it is connected for that
+		return errors.Join(replaceSession(tx, c.identity, nil), replaceSession(tx, to, session.Data),
+			tx.Identities.Delete(c.identity), tx.Identities.Put(&same))
 	})
 }
 

@@ -319,3 +319,83 @@ func TestConnectionDoesNotOverwriteASessionThatWasImported(t *testing.T) {
 	r.connect()
 	r.mustPublish(platform.Post{Key: 2, Text: "with the new one"})
 }
+
+// adopt adds a login with a session from the settings and connects it.
+func (r *room) adopt(session []byte) (id uint64) {
+	r.Helper()
+	err := r.db.Update(func(tx *store.Tx) error {
+		i := store.Identity{Name: "user2", Platform: telegram.Platform, Kind: store.IdentityUser, State: store.IdentityNew, Adopted: true}
+		if err := tx.Identities.Put(&i); err != nil {
+			return err
+		}
+		id = i.ID
+		return tx.Sessions.Put(&store.Session{IdentityID: id, Data: session})
+	})
+	if err != nil {
+		r.Fatal(err)
+	}
+	r.network.Connect(id)
+	return id
+}
+
+// sessionOf returns the stored session of a login, nil if it has none.
+func (r *room) sessionOf(id uint64) (data []byte) {
+	r.Helper()
+	err := r.db.View(func(tx *store.Tx) error {
+		row, err := tx.Sessions.Of(id)
+		data = row.Data
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		r.Fatal(err)
+	}
+	return data
+}
+
+func TestASessionOfAnotherAccountLeavesTheLoginAlone(t *testing.T) {
+	r, _ := newLoggedIn(t)
+	r.connect()
+	before := r.sessionOf(r.id)
+	other := r.srv.AddUser(telegramtest.User{Phone: "+79990000018", Username: "another"})
+	id := r.adopt(r.srv.Session(other.ID))
+	r.awaitState(id, telegram.StateConnected)
+	if string(r.sessionOf(r.id)) != string(before) || r.network.Status(r.id).State != telegram.StateConnected {
+		t.Error("the login that was there was disturbed")
+	}
+	r.mustPublish(platform.Post{Key: 3, Text: "still here"})
+}
+
+func TestASessionOfTheSameAccountTakesThePlaceOfItsOldOne(t *testing.T) {
+	r, u := newLoggedIn(t)
+	r.connect()
+	before := r.sessionOf(r.id)
+	changed, stop := r.db.Watch("identities")
+	defer stop()
+	id := r.adopt(r.srv.Session(u.ID))
+	for there := true; there; {
+		select {
+		case <-changed:
+		case <-r.ctx.Done():
+			t.Fatalf("the session is not handed over\n%s", r.log)
+		}
+		err := r.db.View(func(tx *store.Tx) error {
+			_, err := tx.Identities.Get(id)
+			if there = err == nil; errors.Is(err, store.ErrNotFound) {
+				return nil
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.network.Connect(r.id) // as whoever follows the identities does
+	r.connect()
+	if now := r.sessionOf(r.id); now == nil || string(now) == string(before) || r.sessionOf(id) != nil {
+		t.Error("the session was not handed over")
+	}
+	r.mustPublish(platform.Post{Key: 3, Text: "with the new session"})
+}

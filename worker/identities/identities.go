@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"belfry/store"
@@ -219,25 +220,39 @@ func Resume(tx *store.Tx, id uint64) (store.Identity, error) {
 	return i, tx.Identities.Put(&i)
 }
 
-// settingImported holds a mark of the session that was last taken over from the settings.
+// settingImported holds the marks of the sessions that were taken over from the settings.
 const settingImported = "imported_session"
+
+// HasAdopted reports whether a session was ever taken over from the settings.
+func HasAdopted(tx *store.Tx) (bool, error) {
+	marks, err := tx.Settings.Value(settingImported)
+	return marks != "", err
+}
 
 // Adopt takes over the session of a user account that the settings name, once: mark says which one
 // it is, and one that was taken over before changes nothing, so that an account which was logged out
-// or logged in anew since stays as it is.
+// or logged in anew since stays as it is. Whose session it is shows when it connects, so it is added
+// beside the accounts that are there; the adapter gives it to one of them that is the same.
 func Adopt(tx *store.Tx, session []byte, mark string) error {
-	before, err := tx.Settings.Value(settingImported)
-	if err != nil || before == mark {
+	marks, err := tx.Settings.Value(settingImported)
+	if err != nil || slices.Contains(strings.Fields(marks), mark) {
 		return err
 	}
-	i, err := tx.Identities.ByName("telegram", User)
-	if errors.Is(err, store.ErrNotFound) {
-		_, err = Add(tx, Request{Platform: "telegram", Kind: string(store.IdentityUser), Session: session})
-	} else if err == nil {
-		_, err = Import(tx, i.ID, session)
+	name := User
+	for n := 2; ; n++ {
+		_, err := tx.Identities.ByName("telegram", name)
+		if errors.Is(err, store.ErrNotFound) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		name = fmt.Sprint(User, n)
 	}
+	i, err := Add(tx, Request{Platform: "telegram", Name: name, Kind: string(store.IdentityUser), Session: session})
 	if err != nil {
 		return err
 	}
-	return tx.Settings.Set(settingImported, mark)
+	i.Adopted = true
+	return errors.Join(tx.Identities.Put(&i), tx.Settings.Set(settingImported, strings.TrimSpace(marks+" "+mark)))
 }

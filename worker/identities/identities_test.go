@@ -180,7 +180,23 @@ func TestASessionOfTheSettingsIsTakenOverOnce(t *testing.T) {
 		t.Errorf("a session that was taken over before came back: %q", data)
 	}
 	adopt("second", "2")
-	if data, _ := session(); data != "second" {
-		t.Errorf("another session was not taken over: %q", data)
+	if data, _ := session(); data != "newer" {
+		t.Errorf("another session took the place of the first: %q", data)
+	}
+	adopt("first", "1") // the setting is taken back
+	err := db.View(func(tx *store.Tx) error {
+		all, err := tx.Identities.Of("telegram")
+		if len(all) != 2 || all[1].Name != "user2" || !all[1].Adopted {
+			t.Errorf("logins %+v", all)
+			return err
+		}
+		second, err := tx.Sessions.Of(all[1].ID)
+		if string(second.Data) != "second" {
+			t.Errorf("the second session is %q", second.Data)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
