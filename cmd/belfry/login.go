@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -41,36 +42,44 @@ func (c *loginCommand) Run(ctx context.Context, o output) (err error) {
 		return &store.FieldError{Field: "BELFRY_DB", Problem: "belongs to no running service, which the login needs", Cure: "start belfry serve first"}
 	}
 	dialog := dialog{local: l, out: o.out, in: bufio.NewReader(os.Stdin)}
-	if dialog.id, err = l.account(ctx, c.Name); err != nil {
+	session := ""
+	if c.Session != "" {
+		if session, err = dialog.readSession(c.Session); err != nil {
+			return err
+		}
+	}
+	made := false
+	if dialog.id, made, err = l.account(ctx, c.Name, session); err != nil {
 		return err
 	}
 	switch {
-	case c.Session != "":
-		return dialog.takeOver(ctx, c.Session, l.standsIn)
+	case session != "":
+		return dialog.takeOver(ctx, session, made)
 	case c.QR:
 		return dialog.scan(ctx)
 	}
 	return dialog.enter(ctx, c.Phone)
 }
 
-// account returns the id of the user account with that name, and adds it if there is none.
-func (l *local) account(ctx context.Context, name string) (uint64, error) {
+// account returns the id of the user account with that name. If there is none it is made, with the
+// session unless that is empty.
+func (l *local) account(ctx context.Context, name, session string) (id uint64, made bool, err error) {
 	var all struct{ Items []identityShown }
 	if err := l.call(ctx, http.MethodGet, "/identities", nil, &all); err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	for _, i := range all.Items {
 		if i.Name == name && i.Kind != string(store.IdentityUser) {
-			return 0, &store.FieldError{Field: "NAME", Problem: fmt.Sprintf("%q is a bot", name), Cure: "choose another name"}
+			return 0, false, &store.FieldError{Field: "NAME", Problem: fmt.Sprintf("%q is a bot", name), Cure: "choose another name"}
 		}
 		if i.Name == name {
-			return i.ID, nil
+			return i.ID, false, nil
 		}
 	}
-	var made identityShown
-	err := l.call(ctx, http.MethodPost, "/identities",
-		map[string]string{"platform": "telegram", "kind": string(store.IdentityUser), "name": name}, &made)
-	return made.ID, err
+	var added identityShown
+	err = l.call(ctx, http.MethodPost, "/identities",
+		map[string]string{"platform": "telegram", "kind": string(store.IdentityUser), "name": name, "session": session}, &added)
+	return added.ID, true, err
 }
 
 // identityShown is a login as the API shows it.
@@ -208,8 +217,9 @@ func terminalQR(text string) (string, error) {
 	return b.String(), nil
 }
 
-// takeOver gives the account the session of another program.
-func (d *dialog) takeOver(ctx context.Context, from string, later bool) error {
+// readSession reads a session from a file or standard input, as the API takes it. What was entered is not
+// printed: it may be the session.
+func (d *dialog) readSession(from string) (string, error) {
 	var data []byte
 	var err error
 	if from == "-" {
@@ -217,18 +227,31 @@ func (d *dialog) takeOver(ctx context.Context, from string, later bool) error {
 	} else {
 		data, err = os.ReadFile(from)
 	}
+	if e, ok := errors.AsType[*os.PathError](err); ok {
+		err = e.Err
+	}
+	if err == nil && len(bytes.TrimSpace(data)) == 0 {
+		err = errors.New("it is empty")
+	}
 	if err != nil {
-		return &store.FieldError{Field: "--session", Problem: "cannot be read: " + err.Error(), Cure: "name a .session file, or use -"}
+		return "", &store.FieldError{Field: "--session", Problem: "cannot be read: " + err.Error(),
+			Cure: "name a .session file, or use - and enter the StringSession"}
 	}
-	text := strings.TrimSpace(string(data))
-	if strings.HasPrefix(text, "SQLite") {
-		text = base64.StdEncoding.EncodeToString(data)
+	if bytes.HasPrefix(data, []byte("SQLite")) {
+		return base64.StdEncoding.EncodeToString(data), nil
 	}
-	if _, err := d.step(ctx, map[string]any{"session": text}); err != nil {
-		return err
+	return string(bytes.TrimSpace(data)), nil
+}
+
+// takeOver gives the account the session of another program, unless it was made with it.
+func (d *dialog) takeOver(ctx context.Context, session string, made bool) (err error) {
+	if !made {
+		if _, err := d.step(ctx, map[string]any{"session": session}); err != nil {
+			return err
+		}
 	}
 	says := "The session was taken over; belfry connects with it now.\n"
-	if later {
+	if d.local.standsIn {
 		says = "The session was taken over; belfry connects with it when it is started.\n"
 	}
 	_, err = fmt.Fprint(d.out, says, "Do not use it anywhere else from now on: Telegram ends a session that two programs use.\n")

@@ -109,6 +109,40 @@ func TestAnAccountIsLoggedInOnTheCommandLine(t *testing.T) {
 	}
 }
 
+func TestASessionThatIsRefusedIsNotPrintedAndLeavesNoLoginBehind(t *testing.T) {
+	m := newMachine(t)
+	db, err := store.Open(m.file(), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	session := "1An8" + strings.Repeat("secret", 50)
+	damaged := filepath.Join(m.dir, "damaged.session")
+	if err := os.WriteFile(damaged, []byte(session), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, from := range []string{session, damaged, filepath.Join(m.dir, "gone.session")} {
+		out, err := m.output("login", "second", "--session", from)
+		if err == nil {
+			t.Errorf("%.30s was taken over", from)
+			continue
+		}
+		said := out + strings.ReplaceAll(err.Error(), "belfry login second --session "+from, "") // the harness repeats the command
+		if strings.Contains(said, "secret") {
+			t.Errorf("%.30s: it says %s", from, said)
+		}
+	}
+	m.inStore(func(tx *store.Tx) error {
+		all, err := tx.Identities.Of("telegram")
+		if len(all) != 0 {
+			t.Errorf("there are %+v", all)
+		}
+		return err
+	})
+}
+
 func TestTheServiceStartsWithoutTheSessionFileThatItTookOver(t *testing.T) {
 	m := newMachine(t)
 	user := m.tg.AddUser(telegramtest.User{Phone: "+79990001123", Username: "taken"})
