@@ -18,8 +18,8 @@ const (
 	// UnderWay: the media are being uploaded and nothing has been sent yet. The upload goes on by itself;
 	// the post is sent when it is asked for again, after the wait that is named, and the media are there.
 	UnderWay Kind = "under_way"
-	// Refused: the network will not do it, now or later. Scope says whether the content or the
-	// chat is the reason.
+	// Refused: the network will not do it, now or later. Scope says whether the content, the chat or
+	// what this chat thinks of the identity is the reason; without one the network did not say.
 	Refused Kind = "refused"
 	// Stopped: the network has restricted the identity; whatever it tries makes matters worse.
 	Stopped Kind = "stopped"

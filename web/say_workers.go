@@ -86,6 +86,8 @@ func postTranslations() []translation {
 		{"Telegram has deactivated the account", "", "Telegram отключил аккаунт"},
 		{"Telegram has frozen the account", "", "Telegram заморозил аккаунт"},
 		{"Telegram has an internal error", "", "внутренняя ошибка Telegram"},
+		{"this login is banned in the chat, or Telegram has restricted it: ask @SpamBot", "", "этот вход заблокирован в чате, или Telegram его ограничил: спросите @SpamBot"},
+		{"fetch: %s", "", "файл не скачан: %s"},
 		{"Telegram refuses it", "", "Telegram не принимает"},
 		{"Telegram did not answer: the connection broke or the time was up", "", "Telegram не ответил: связь прервалась или вышло время"},
 		{"an earlier attempt is still running", "", "предыдущая попытка ещё идёт"},

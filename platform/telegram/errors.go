@@ -81,7 +81,9 @@ func kind(rpc *tgerr.Error) (platform.Kind, platform.Scope, string) {
 	case "MESSAGE_ID_INVALID", "MESSAGE_AUTHOR_REQUIRED", "MESSAGE_EDIT_TIME_EXPIRED":
 		return platform.Refused, platform.ScopeContent, ""
 
-	case "PEER_FLOOD", "USER_BANNED_IN_CHANNEL", "USER_RESTRICTED":
+	case "USER_BANNED_IN_CHANNEL": // by this chat, or by Telegram everywhere
+		return platform.Refused, platform.ScopeIdentity, ""
+	case "PEER_FLOOD", "USER_RESTRICTED":
 		return platform.Stopped, platform.ScopeIdentity, ""
 
 	case "AUTH_KEY_DUPLICATED", "ACCESS_TOKEN_INVALID", "ACCESS_TOKEN_EXPIRED", "API_ID_INVALID",
@@ -106,7 +108,7 @@ func kind(rpc *tgerr.Error) (platform.Kind, platform.Scope, string) {
 	case rpc.Code == 403:
 		return platform.Refused, platform.ScopeChat, ""
 	case rpc.Code >= 400 && rpc.Code < 420:
-		return platform.Refused, platform.ScopeContent, ""
+		return platform.Refused, "", ""
 	}
 	return platform.Unknown, platform.ScopeChat, "" // 5xx, time-outs and what is yet to be invented
 }
@@ -146,7 +148,9 @@ func words(rpc *tgerr.Error) string {
 		return "the photo is too large or too narrow: width and height together may be 10000 pixels, one at most 20 times the other"
 	case "IMAGE_PROCESS_FAILED", "PHOTO_SAVE_FILE_INVALID", "PHOTO_INVALID", "PHOTO_EXT_INVALID":
 		return "Telegram cannot read the photo: use JPEG or PNG up to 10 MB, or send it as a document"
-	case "PEER_FLOOD", "USER_RESTRICTED", "USER_BANNED_IN_CHANNEL":
+	case "USER_BANNED_IN_CHANNEL":
+		return "this login is banned in the chat, or Telegram has restricted it: ask @SpamBot"
+	case "PEER_FLOOD", "USER_RESTRICTED":
 		return "Telegram has restricted this login: ask @SpamBot, and send nothing until it is lifted"
 	case "ACCESS_TOKEN_INVALID", "ACCESS_TOKEN_EXPIRED":
 		return "the bot token is not valid: get the present one from @BotFather"

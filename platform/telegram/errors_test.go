@@ -31,9 +31,9 @@ func TestErrorsAreSortedByWhatToDoAboutThem(t *testing.T) {
 		{400, "TOPIC_CLOSED", platform.Refused, platform.ScopeChat, 0, ""},
 		{400, "MESSAGE_TOO_LONG", platform.Refused, platform.ScopeContent, 0, "text"},
 		{400, "ENTITY_BOUNDS_INVALID", platform.Refused, platform.ScopeContent, 0, "text"},
-		{400, "SOMETHING_NEW", platform.Refused, platform.ScopeContent, 0, ""},
+		{400, "BALANCE_TOO_LOW", platform.Refused, "", 0, ""}, // not listed: about the chat, for all that is known
 		{400, "PEER_FLOOD", platform.Stopped, platform.ScopeIdentity, 0, ""},
-		{400, "USER_BANNED_IN_CHANNEL", platform.Stopped, platform.ScopeIdentity, 0, ""},
+		{400, "USER_BANNED_IN_CHANNEL", platform.Refused, platform.ScopeIdentity, 0, ""},
 		{420, "FROZEN_METHOD_INVALID", platform.Stopped, platform.ScopeIdentity, 0, ""},
 		{500, "WORKER_BUSY_TOO_LONG_RETRY", platform.Unknown, platform.ScopeChat, 0, ""},
 		{400, "MSG_WAIT_FAILED", platform.Unknown, platform.ScopeChat, 0, ""},

@@ -192,13 +192,13 @@ func (n *Network) fetch(ctx context.Context, m platform.Media) (*content, error)
 	req.Header.Set("User-Agent", "Belfry/"+cmp.Or(n.cfg.Version, "1"))
 	res, err := n.web.Do(req)
 	if err != nil {
-		return nil, fmt.Errorf("fetch: %w", err)
+		return nil, notFetched(err)
 	}
 	if res.StatusCode != http.StatusOK {
 		res.Body.Close()
 		err := fmt.Errorf("the server of %s answers %s", m.URL, res.Status)
 		if res.StatusCode >= 500 || res.StatusCode == http.StatusTooManyRequests || res.StatusCode == http.StatusRequestTimeout {
-			return nil, err
+			return nil, notFetched(err)
 		}
 		return nil, refusedContent("media", err)
 	}
@@ -210,7 +210,47 @@ func (n *Network) fetch(ctx context.Context, m platform.Media) (*content, error)
 	if name == "/" || name == "." {
 		name = string(m.Kind)
 	}
-	return &content{Reader: res.Body, Closer: res.Body, size: res.ContentLength, name: cmp.Or(m.Name, name)}, nil
+	return &content{Reader: fetched{res.Body}, Closer: res.Body, size: res.ContentLength, name: cmp.Or(m.Name, name)}, nil
+}
+
+// notFetched blames the content, and not the connection to Telegram, for what its own server failed at.
+func notFetched(err error) error {
+	if e, ok := errors.AsType[*platform.Error](err); ok { // it may not be fetched at all
+		return e
+	}
+	return &platform.Error{Kind: platform.Transient, Scope: platform.ScopeContent, Field: "media", Err: fmt.Errorf("fetch: %w", err)}
+}
+
+// fetched is the body of an answer, whose end before its time is the fault of the content's server.
+type fetched struct{ io.Reader }
+
+func (f fetched) Read(p []byte) (int, error) {
+	n, err := f.Reader.Read(p)
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF): // not to be taken for the end of the last part
+		err = notFetched(errors.New("its server ended the connection early"))
+	case err != nil && !errors.Is(err, io.EOF):
+		err = notFetched(err)
+	}
+	return n, err
+}
+
+// Fetchable asks for the media of a post that are somewhere else, and does not read them to the end. The
+// error is a [*platform.Error] about the one that cannot be had.
+func (n *Network) Fetchable(ctx context.Context, p platform.Post) error {
+	for i, m := range p.Media {
+		if m.URL == "" {
+			continue
+		}
+		c, err := n.open(ctx, m)
+		if err != nil {
+			e := *platform.AsError(err)
+			e.Field = fmt.Sprintf("media[%d].url", i)
+			return &e
+		}
+		c.Close()
+	}
+	return nil
 }
 
 // webClient bounds the phases of a fetch in which nothing arrives; the whole is bounded by the

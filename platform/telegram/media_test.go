@@ -279,8 +279,13 @@ func TestFileThatWasReplacedIsUploadedAnew(t *testing.T) {
 func TestContentThatCannotBeFetchedIsToldFromAServerThatIsDown(t *testing.T) {
 	t.Parallel()
 	r := newRoom(t)
+	var asked atomic.Int32
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		asked.Add(1)
 		switch req.URL.Path {
+		case "/half.png":
+			w.Header().Set("Content-Length", "100000")
+			w.Write(picture(10, 10))
 		case "/gone.png":
 			http.NotFound(w, req)
 		case "/busy.png":
@@ -301,7 +306,15 @@ func TestContentThatCannotBeFetchedIsToldFromAServerThatIsDown(t *testing.T) {
 			t.Errorf("%s: field %q", path, e.Field)
 		}
 	}
+	if e := platform.AsError(r.network.Fetchable(r.ctx, post("/busy.png"))); e.Kind != platform.Transient || e.Field != "media[0].url" {
+		t.Errorf("before it is sent: %+v", e)
+	}
+	asked.Store(0)
 	r.refused(post("/busy.png"), platform.Transient, platform.ScopeContent)
+	if n := asked.Load(); n != 1 {
+		t.Errorf("the server that is down was asked %d times in one call", n)
+	}
+	r.refused(post("/half.png"), platform.Transient, platform.ScopeContent)
 	web.Close()
 	r.refused(post("/a.png"), platform.Transient, platform.ScopeContent)
 	r.calls("messages.sendMedia", 0)
