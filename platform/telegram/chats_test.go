@@ -121,6 +121,37 @@ func TestAllChatsAreListed(t *testing.T) {
 	r.calls(dialogsID, calls)
 }
 
+func TestAListOfChatsGoesOnAfterAWaitWhereItStopped(t *testing.T) {
+	t.Parallel()
+	r, _ := newLoggedIn(t)
+	for i := range 250 {
+		g := r.srv.AddGroup(telegramtest.Group{Title: fmt.Sprintf("Group %d", i), Basic: i%2 == 0, Members: []string{"ringer"}})
+		r.srv.FailIn(g.ID, dialogsID, 1, 420, "FLOOD_WAIT_30") // the page that begins after it
+	}
+	before := r.srv.Calls(dialogsID)
+	for n := 1; ; n++ {
+		chats, err := r.network.Chats(r.ctx, r.id)
+		if e := platform.AsError(err); err != nil && e.Kind != platform.Wait || n > 10 {
+			t.Fatal(err)
+		}
+		if err != nil {
+			continue
+		}
+		titles := map[string]bool{}
+		for _, c := range chats {
+			titles[c.Title] = true
+		}
+		if len(titles) < 250 || len(chats) != len(titles) {
+			t.Errorf("%d chats with %d titles", len(chats), len(titles))
+		}
+		pages := r.srv.Calls(dialogsID) - before
+		if waits := n - 1; waits < 2 || pages-waits > 4 {
+			t.Errorf("%d pages and %d waits for a list of three", pages, waits)
+		}
+		return
+	}
+}
+
 func TestListOfChatsThatHasToWaitSaysSo(t *testing.T) {
 	t.Parallel()
 	r, _ := newLoggedIn(t)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gotd/td/tg"
+	"github.com/gotd/td/tgerr"
 
 	"belfry/platform"
 	"belfry/store"
@@ -20,8 +21,13 @@ const (
 
 // listing is what was last done about the list of an identity's chats.
 type listing struct {
-	turn chan struct{} // held by who lists them
-	at   time.Time     // of the last whole list; guarded by turn
+	turn chan struct{} // held by who lists them; it guards what follows
+	at   time.Time     // of the last whole list
+
+	// The list that was begun and has not come to its end: what it has, and what is asked for next.
+	list   []platform.Chat
+	listed map[platform.ChatRef]bool
+	next   *tg.MessagesGetDialogsRequest // nil: there is none
 }
 
 // Chats lists the chats of a user account and remembers how to address them. Its error is a
@@ -40,7 +46,7 @@ func (n *Network) Chats(ctx context.Context, identityID uint64) ([]platform.Chat
 		return nil, err
 	}
 	defer func() { <-l.turn }()
-	chats, err := n.listChats(ctx, c, api)
+	chats, err := n.listChats(ctx, c, api, l)
 	if err != nil {
 		return nil, c.sorted(api, err, false)
 	}
@@ -58,7 +64,7 @@ func (n *Network) learnChats(ctx context.Context, c *connection, api *tg.Client)
 	if !l.at.IsZero() && n.cfg.Now().Sub(l.at) < listingPause {
 		return nil
 	}
-	if _, err := n.listChats(ctx, c, api); err != nil {
+	if _, err := n.listChats(ctx, c, api, l); err != nil {
 		return err
 	}
 	l.at = n.cfg.Now()
@@ -82,48 +88,55 @@ func (n *Network) listing(ctx context.Context, identityID uint64) (*listing, err
 	}
 }
 
-// listChats reads page by page until one has nothing new: a short page means nothing.
-func (n *Network) listChats(ctx context.Context, c *connection, api *tg.Client) ([]platform.Chat, error) {
-	var list []platform.Chat
-	listed := map[platform.ChatRef]bool{}
-	request := &tg.MessagesGetDialogsRequest{OffsetPeer: &tg.InputPeerEmpty{}, Limit: pageSize}
-	for {
-		answer, err := api.MessagesGetDialogs(ctx, request)
+// listChats reads page by page until one has nothing new: a short page means nothing. After a wait or a
+// lost connection it goes on with the page at which it stopped.
+func (n *Network) listChats(ctx context.Context, c *connection, api *tg.Client, l *listing) ([]platform.Chat, error) {
+	if l.next == nil {
+		l.list, l.listed = nil, map[platform.ChatRef]bool{}
+		l.next = &tg.MessagesGetDialogsRequest{OffsetPeer: &tg.InputPeerEmpty{}, Limit: pageSize}
+	}
+	for l.next != nil {
+		answer, err := api.MessagesGetDialogs(ctx, l.next)
+		if rpc, ok := tgerr.As(err); ok && rpc.Code != 420 && rpc.Code < 500 { // it may not like the page
+			l.next = nil
+		}
 		if err != nil {
 			return nil, fmt.Errorf("list the chats: %w", err)
 		}
 		page, ok := answer.AsModified()
 		if !ok {
-			return list, nil
+			l.next = nil
+			break
 		}
 		places := describeAll(page.GetChats(), page.GetUsers())
 		var peers []store.Peer
-		before := len(listed)
+		before := len(l.listed)
 		for _, d := range page.GetDialogs() {
 			d, ok := d.(*tg.Dialog)
 			if !ok {
 				continue
 			}
 			p, ok := places[peerRef(d.Peer)]
-			if !ok || listed[p.ref()] {
+			if !ok || l.listed[p.ref()] {
 				continue
 			}
-			listed[p.ref()] = true
+			l.listed[p.ref()] = true
 			p.IdentityID = c.identity
 			if p.moved {
 				continue
 			}
 			peers = append(peers, p.Peer)
-			list = append(list, p.chat())
+			l.list = append(l.list, p.chat())
 		}
 		if err := n.storePeers(peers); err != nil {
 			return nil, storeFailed("store the chats", err)
 		}
 		_, slice := answer.(*tg.MessagesDialogsSlice)
-		if !slice || len(listed) == before || !follow(request, page, places) {
-			return list, nil
+		if !slice || len(l.listed) == before || !follow(l.next, page, places) {
+			l.next = nil
 		}
 	}
+	return l.list, nil
 }
 
 // storePeers stores the peers of one page.

@@ -180,18 +180,25 @@ func (s *Server) addressed(by *account, req any) []int64 {
 		if in, ok := r.GetChannel().AsNotEmpty(); ok {
 			return []int64{in.GetChannelID()}
 		}
+	case *tg.MessagesGetDialogsRequest: // for the page that begins after it
+		return addressed(by, r.OffsetPeer)
 	case interface{ GetPeer() tg.InputPeerClass }:
-		switch in := r.GetPeer().(type) {
-		case *tg.InputPeerChannel:
-			return []int64{in.ChannelID}
-		case *tg.InputPeerChat:
-			return []int64{in.ChatID}
-		case *tg.InputPeerUser:
-			return []int64{in.UserID}
-		case *tg.InputPeerSelf:
-			if by != nil {
-				return []int64{by.ID}
-			}
+		return addressed(by, r.GetPeer())
+	}
+	return nil
+}
+
+func addressed(by *account, peer tg.InputPeerClass) []int64 {
+	switch in := peer.(type) {
+	case *tg.InputPeerChannel:
+		return []int64{in.ChannelID}
+	case *tg.InputPeerChat:
+		return []int64{in.ChatID}
+	case *tg.InputPeerUser:
+		return []int64{in.UserID}
+	case *tg.InputPeerSelf:
+		if by != nil {
+			return []int64{by.ID}
 		}
 	}
 	return nil
