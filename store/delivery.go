@@ -34,7 +34,30 @@ type Delivery struct {
 	MessageIDs  []int64   `json:"message_ids,omitempty"`
 	Link        string    `json:"link,omitempty"`
 	SentAt      time.Time `json:"sent_at,omitzero"`
+	// Following are the targets of the deliveries that come after this one and are not written yet, fewer
+	// than [MaxFollowing].
+	Following []string `json:"following,omitempty"`
 }
+
+// MaxFollowing is how many deliveries one row stands for at most while a task is prepared.
+const MaxFollowing = 100
+
+// expanded yields a delivery and those that it stands for.
+func (d Delivery) expanded(yield func(Delivery) bool) {
+	following := d.Following
+	d.Following = nil
+	if !yield(d) {
+		return
+	}
+	for i, target := range following {
+		if !yield(Delivery{ID: d.ID + 1 + uint64(i), TaskID: d.TaskID, Target: target, Status: DeliveryPending}) {
+			return
+		}
+	}
+}
+
+// AtEnd is the After of a delivery that waits for nothing, and comes after all others of its task.
+func AtEnd() time.Time { return time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC) }
 
 // Try is one attempt to send.
 type Try struct {
@@ -112,6 +135,29 @@ func (d *Delivery) validate() error {
 	return fmt.Errorf("delivery %d: no status is called %q", d.ID, d.Status)
 }
 
+// Reserve returns the first of n ids in a row that are given to no other delivery. Rows are written under
+// them with [Deliveries.PutAt].
+func (t Deliveries) Reserve(n int) (uint64, error) {
+	t.wrote()
+	rows := t.tx.bucket(t.def.bucket, t.def.name)
+	first := rows.Sequence() + 1
+	return first, rows.SetSequence(rows.Sequence() + uint64(n))
+}
+
+// PutAt writes a new row under an id that was reserved.
+func (t Deliveries) PutAt(id uint64, d Delivery) error {
+	rows := t.tx.bucket(t.def.bucket, t.def.name)
+	last := rows.Sequence()
+	if err := rows.SetSequence(id - 1); err != nil {
+		return err
+	}
+	d.ID = 0
+	if err := t.Put(&d); err != nil {
+		return err
+	}
+	return rows.SetSequence(last)
+}
+
 // Next returns the pending delivery of a task that comes next, or [ErrNotFound]: one that has waited
 // and need not any longer; else the first that was not tried; else the one whose wait ends first.
 // Damaged ones are passed over.
@@ -151,12 +197,13 @@ func (t Deliveries) Of(task Task, status DeliveryStatus, q Query) (Page[Delivery
 	if status != "" {
 		return t.page("status", key(nil).uint(task.ID).str(string(status)), q, false)
 	}
-	return t.rows(task.First, task.First+uint64(task.Total), q)
+	return t.rows(task, q)
 }
 
-// rows returns the rows with ids from from, included, to to, excluded, as far as they are there.
-func (t Deliveries) rows(from, to uint64, q Query) (Page[Delivery], error) {
+// rows returns the deliveries of a task, also those that are not written yet.
+func (t Deliveries) rows(task Task, q Query) (Page[Delivery], error) {
 	var page Page[Delivery]
+	from, to := task.First, task.First+uint64(task.Total)
 	if q.Cursor != "" {
 		after, err := base64.RawURLEncoding.DecodeString(q.Cursor)
 		if err != nil || len(after) != idSize || entryID(after) < from || entryID(after) >= to {
@@ -164,8 +211,12 @@ func (t Deliveries) rows(from, to uint64, q Query) (Page[Delivery], error) {
 		}
 		from = entryID(after) + 1
 	}
-	for d, err := range t.From(from) {
-		if d.ID >= to {
+	first := from
+	if task.Prepared > 0 { // a row before it may stand for it
+		first = max(task.First, from-min(from, MaxFollowing))
+	}
+	for row, err := range t.From(first) {
+		if row.ID >= to {
 			break
 		}
 		if IsCorrupt(err) {
@@ -174,11 +225,16 @@ func (t Deliveries) rows(from, to uint64, q Query) (Page[Delivery], error) {
 		if err != nil {
 			return page, err
 		}
-		if len(page.Items) == q.limit() {
-			page.Next = base64.RawURLEncoding.EncodeToString(rowKey(page.Items[len(page.Items)-1].ID))
-			break
+		for d := range row.expanded {
+			if d.ID < from {
+				continue
+			}
+			if len(page.Items) == q.limit() {
+				page.Next = base64.RawURLEncoding.EncodeToString(rowKey(page.Items[len(page.Items)-1].ID))
+				return page, nil
+			}
+			page.Items = append(page.Items, d)
 		}
-		page.Items = append(page.Items, d)
 	}
 	return page, nil
 }

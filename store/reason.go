@@ -47,6 +47,7 @@ const (
 	ReasonShuttingDown  ReasonCode = "shutting_down"  // the program is ending
 	ReasonIsCatchingUp  ReasonCode = "catching_up"    // a missed run that is made up for
 	ReasonScheduleEnded ReasonCode = "schedule_ended" // the trigger names no later time
+	ReasonPreparing     ReasonCode = "preparing"      // the list of chats of a task is being written
 	ReasonPacing        ReasonCode = "pacing"         // the pause between two chats
 	ReasonQuiet         ReasonCode = "quiet_hours"    // nothing is sent at this time of the day
 	ReasonDailyCap      ReasonCode = "daily_cap"      // the identity has sent enough for this day
@@ -146,6 +147,7 @@ func reasonWords() map[ReasonCode]words {
 		ReasonIdentityGone:  {en: "The login that it needs was removed; choose another one", ru: "Нужный вход удалён; выберите другой"},
 		ReasonShuttingDown:  {en: "Belfry was stopping; it is done again after the start", ru: "Belfry завершал работу; повтор после запуска"},
 		ReasonIsCatchingUp:  {"Making up for a missed run", "Выполнение пропущенного запуска", count("Making up for missed runs, %d left%.0d", "Выполнение пропущенных запусков, осталось: %d%.0d")},
+		ReasonPreparing:     {"Preparing the list of chats", "Готовится список чатов", count("Preparing the list of chats (%d of %d)", "Готовится список чатов (%d из %d)")},
 		ReasonPacing:        {en: "Pausing between two chats", ru: "Пауза между чатами"},
 		ReasonQuiet:         {en: "Quiet hours: nothing is sent", ru: "Тихие часы: ничего не отправляется"},
 		ReasonDailyCap:      {"The login has sent enough for today", "Дневной лимит аккаунта исчерпан", count("The login has sent enough for today (%d of %d)", "Дневной лимит аккаунта исчерпан (%d из %d)")},

@@ -42,10 +42,17 @@ type Task struct {
 	Sent      int        `json:"sent_count,omitempty"`
 	Failed    int        `json:"error_count,omitempty"`
 	Skipped   int        `json:"skipped_count,omitempty"`
-	StartedAt time.Time  `json:"started_at,omitzero"`
-	EndedAt   time.Time  `json:"ended_at,omitzero"`
-	CreatedAt time.Time  `json:"created_at"`
-	UpdatedAt time.Time  `json:"updated_at"`
+	// Refusal is what the last chat answered that refused, and Refusals how many in a row answered that.
+	Refusal  string `json:"refusal,omitempty"`
+	Refusals int    `json:"refusals,omitempty"`
+	// Unreached is how often in a row the network could not be reached.
+	Unreached int `json:"unreached,omitempty"`
+	// Prepared is the last delivery that is ready, while the task is prepared.
+	Prepared  uint64    `json:"prepared,omitempty"`
+	StartedAt time.Time `json:"started_at,omitzero"`
+	EndedAt   time.Time `json:"ended_at,omitzero"`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
 }
 
 // QuietHours is a time of the day in which nothing is sent. It may pass midnight.
@@ -63,6 +70,7 @@ type TaskStatus string
 
 // The statuses of a task.
 const (
+	TaskPreparing  TaskStatus = "preparing"  // its list of chats is being written
 	TaskPending    TaskStatus = "pending"    // waits to be taken up, for the first time or again
 	TaskProcessing TaskStatus = "processing" // is being sent, one chat after the other
 	TaskDone       TaskStatus = "done"       // ended, and some chat has it
@@ -72,11 +80,13 @@ const (
 
 // TaskStatuses are all statuses, in the order in which a task may pass through them.
 func TaskStatuses() []TaskStatus {
-	return []TaskStatus{TaskPending, TaskProcessing, TaskDone, TaskFailed, TaskCancelled}
+	return []TaskStatus{TaskPreparing, TaskPending, TaskProcessing, TaskDone, TaskFailed, TaskCancelled}
 }
 
 // Final reports whether the task will not change by itself any more.
-func (s TaskStatus) Final() bool { return s != TaskPending && s != TaskProcessing }
+func (s TaskStatus) Final() bool {
+	return s != TaskPreparing && s != TaskPending && s != TaskProcessing
+}
 
 // CheckState says how far a dry run has come.
 type CheckState string
@@ -92,6 +102,9 @@ func (t Task) JobName() string { return fmt.Sprintf("task_%d", t.ID) }
 
 // CheckName is the name of the job of the task's dry run.
 func (t Task) CheckName() string { return fmt.Sprintf("task_check_%d", t.ID) }
+
+// PrepareName is the name of the job that writes the task's list of chats.
+func (t Task) PrepareName() string { return fmt.Sprintf("task_prepare_%d", t.ID) }
 
 // Left is how many chats are still to be sent to.
 func (t Task) Left() int { return t.Total - t.Sent - t.Failed - t.Skipped }

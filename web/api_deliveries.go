@@ -34,6 +34,9 @@ type attempt struct {
 }
 
 func (s *Server) shownDelivery(d store.Delivery) delivery {
+	if d.After.Equal(store.AtEnd()) { // it waits for no time
+		d.After = time.Time{}
+	}
 	shown := delivery{
 		ID: d.ID, Target: d.Target, Title: d.Title, Status: string(d.Status), Reason: s.reasonOf(d.Reason),
 		Attempts: make([]attempt, 0, len(d.Tries)), Attempted: d.Tried, MessageIDs: append([]int64{}, d.MessageIDs...),

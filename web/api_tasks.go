@@ -53,7 +53,7 @@ func seconds(s *float64) *time.Duration {
 // task is a broadcast as the API shows it.
 type task struct {
 	ID              uint64    `json:"id"`
-	Status          string    `json:"status" doc:"pending, processing, done, failed or cancelled"`
+	Status          string    `json:"status" doc:"preparing (a large list of chats is being written), pending, processing, done, failed or cancelled"`
 	ContentID       uint64    `json:"content_id,omitempty"`
 	IdentityID      uint64    `json:"identity_id"`
 	Text            string    `json:"text"`
@@ -147,7 +147,7 @@ func (s *Server) createTask(ctx context.Context, in *creation[newTask]) (*create
 type taskFilter struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many items at most"`
 	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
-	Status string `query:"status" enum:"pending,processing,done,failed,cancelled" doc:"Only broadcasts that have this status"`
+	Status string `query:"status" enum:"preparing,pending,processing,done,failed,cancelled" doc:"Only broadcasts that have this status"`
 }
 
 func (s *Server) listTasks(_ context.Context, in *taskFilter) (*reply[list[task]], error) {

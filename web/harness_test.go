@@ -77,6 +77,8 @@ func (acceptsAll) Check(p platform.Post) (platform.Measure, error) {
 
 func (acceptsAll) Reach(context.Context, uint64, string) error { return nil }
 
+func (acceptsAll) Fetchable(context.Context, platform.Post) error { return nil }
+
 func (acceptsAll) Publisher(uint64) platform.Publisher { return acceptsAll{} }
 
 func (acceptsAll) Publish(context.Context, platform.Post) (platform.Receipt, error) {

@@ -92,7 +92,8 @@ func englishWords() *words {
 			What: "Broadcast", Progress: "Progress", Next: "Next chat", Status: "Status", Account: "Account", Older: "Earlier broadcasts", Newest: "To the latest",
 			Empty: "There are no broadcasts yet.", NoAccount: "Broadcasts are sent by a user account, and none is logged in.", NoAccountLink: "Log one in",
 			EmptyOf: map[store.TaskStatus]string{
-				store.TaskPending: "No broadcast waits to begin.", store.TaskProcessing: "No broadcast is being sent.", store.TaskDone: "No broadcast has ended yet.",
+				store.TaskPreparing: "No broadcast is being prepared.",
+				store.TaskPending:   "No broadcast waits to begin.", store.TaskProcessing: "No broadcast is being sent.", store.TaskDone: "No broadcast has ended yet.",
 				store.TaskFailed: "No broadcast has failed. Good.", store.TaskCancelled: "No broadcast was cancelled.",
 			},
 			Of: func(done, total int) string { return group(done, ",") + " of " + group(total, ",") },
@@ -219,6 +220,7 @@ func englishWords() *words {
 			heldPosts:            {"waits for approval", "It goes out when somebody has approved it, and not before its time."},
 		},
 		TaskStatus: map[store.TaskStatus]statusWords{
+			store.TaskPreparing:  {"preparing", "Its list of chats is being written. Then it starts."},
 			store.TaskPending:    {"waiting", "It has not begun, or begins again."},
 			store.TaskProcessing: {"sending", "It goes from chat to chat."},
 			store.TaskDone:       {"done", "No chat is left."},

@@ -98,7 +98,8 @@ func russianWords() *words {
 			What: "Рассылка", Progress: "Ход", Next: "Следующий чат", Status: "Статус", Account: "Аккаунт", Older: "Более ранние", Newest: "К последним",
 			Empty: "Рассылок пока нет.", NoAccount: "Рассылки идут от имени аккаунта, а ни один не подключён.", NoAccountLink: "Войти в аккаунт",
 			EmptyOf: map[store.TaskStatus]string{
-				store.TaskPending: "Ни одна рассылка не ждёт начала.", store.TaskProcessing: "Сейчас ничего не рассылается.", store.TaskDone: "Ещё ни одна рассылка не закончена.",
+				store.TaskPreparing: "Сейчас ни одна рассылка не готовится.",
+				store.TaskPending:   "Ни одна рассылка не ждёт начала.", store.TaskProcessing: "Сейчас ничего не рассылается.", store.TaskDone: "Ещё ни одна рассылка не закончена.",
 				store.TaskFailed: "Неудач нет. Хорошо.", store.TaskCancelled: "Ни одна рассылка не отменена.",
 			},
 			Of: func(done, total int) string { return group(done, "\u00a0") + " из " + group(total, "\u00a0") },
@@ -239,6 +240,7 @@ func russianWords() *words {
 			heldPosts:            {"ждёт одобрения", "Выйдет, когда его одобрят, но не раньше своего времени."},
 		},
 		TaskStatus: map[store.TaskStatus]statusWords{
+			store.TaskPreparing:  {"готовится", "Записывается список чатов. Потом рассылка начнётся."},
 			store.TaskPending:    {"ждёт", "Ещё не начата или начнётся снова."},
 			store.TaskProcessing: {"идёт", "Отправляется чат за чатом."},
 			store.TaskDone:       {"закончена", "Чатов больше не осталось."},

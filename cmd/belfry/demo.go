@@ -57,7 +57,7 @@ func (c *demoCommand) Run(ctx context.Context, o output) (err error) {
 		TelegramBotToken: demoToken, TelegramChat: "@" + demoChannel, AdminBotToken: demoNotifyToken, Admins: people{owner},
 		InstagramWeb: sites.URL,
 		TelegramDC:   tg.DC(), TelegramKey: tg.PublicKeyPEM(),
-		MinPause: 3, MaxPause: 8, TaskAttempts: 3, CheckMinPause: 3 * time.Second, CheckMaxPause: 5 * time.Second,
+		MinPause: 3, MaxPause: 8, TaskAttempts: 3, TaskRefusals: 5, CheckMinPause: 3 * time.Second, CheckMaxPause: 5 * time.Second,
 		PostAttempts: 3, PostBackoff: 10 * time.Second, PostDeadline: 10 * time.Second,
 		LogLevel: "warn", LogFormat: "auto",
 	}

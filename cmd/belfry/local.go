@@ -54,7 +54,7 @@ func client(socket string) *http.Client {
 // standIn serves the API on a private socket until the local API is closed, so that a command works
 // the same way whether the service runs or not.
 func standIn(ctx context.Context, f fileSetting) (*local, error) {
-	s := settings{fileSetting: f, Timezone: "UTC", TaskAttempts: 1, CheckMinPause: 1e9, CheckMaxPause: 1e9, PostAttempts: 1, PostBackoff: 1e9, PostDeadline: 1e9}
+	s := settings{fileSetting: f, Timezone: "UTC", TaskAttempts: 1, TaskRefusals: 1, CheckMinPause: 1e9, CheckMaxPause: 1e9, PostAttempts: 1, PostBackoff: 1e9, PostDeadline: 1e9}
 	key, err := f.key(false)
 	if err != nil {
 		return nil, err

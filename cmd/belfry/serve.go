@@ -158,7 +158,7 @@ func (s *settings) open(log zerolog.Logger, key []byte) (svc *service, err error
 		Attempts: s.PostAttempts, Backoff: s.PostBackoff, Deadline: s.PostDeadline,
 	})
 	svc.tasks = tasks.New(svc.db, svc.telegram, tasks.Config{
-		MinPause: seconds(s.MinPause), MaxPause: seconds(s.MaxPause), Attempts: s.TaskAttempts, Backoff: s.PostBackoff,
+		MinPause: seconds(s.MinPause), MaxPause: seconds(s.MaxPause), Attempts: s.TaskAttempts, Refusals: s.TaskRefusals, Backoff: s.PostBackoff,
 		Deadline: s.PostDeadline, Targets: s.TargetChats, Zone: zone,
 	})
 	if err := svc.tellAdmins(s, zone, notifyBot); err != nil {

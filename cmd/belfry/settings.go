@@ -48,6 +48,7 @@ type settings struct {
 	MinPause        float64  `name:"min-seconds-between-chats" env:"MIN_SECONDS_BETWEEN_CHATS" default:"20" help:"Least pause between two chats of a broadcast."`
 	MaxPause        float64  `name:"max-seconds-between-chats" env:"MAX_SECONDS_BETWEEN_CHATS" default:"40" help:"Longest pause between two chats of a broadcast."`
 	TaskAttempts    int      `name:"max-task-attempts" env:"MAX_TASK_ATTEMPTS" default:"3" help:"How often a broadcast is taken up before a failure of its own ends it."`
+	TaskRefusals    int      `env:"BELFRY_TASK_REFUSALS" default:"5" help:"How many chats in a row have to refuse a broadcast with the same words that Belfry does not know before it ends."`
 	TargetChats     []string `name:"target-chat-ids" env:"TARGET_CHAT_IDS" help:"Chats of broadcasts that name none: ids, @names or links."`
 
 	AdminBotToken string        `name:"admin-notify-bot-token" env:"ADMIN_NOTIFY_BOT_TOKEN" help:"Token of the bot that tells the admins; TELEGRAM_BOT_TOKEN's if it is not set."`
@@ -111,6 +112,8 @@ func (s *settings) validate() (*time.Location, error) {
 		return nil, &store.FieldError{Field: "MAX_SECONDS_BETWEEN_CHATS", Problem: "is less than MIN_SECONDS_BETWEEN_CHATS", Cure: "make it at least as large"}
 	case s.TaskAttempts < 1:
 		return nil, &store.FieldError{Field: "MAX_TASK_ATTEMPTS", Problem: "is less than 1", Cure: "use 1 or more"}
+	case s.TaskRefusals < 1:
+		return nil, &store.FieldError{Field: "BELFRY_TASK_REFUSALS", Problem: "is less than 1", Cure: "use 1 or more"}
 	case s.TelethonSession != "" && (s.TelegramAPIID == 0 || s.TelegramAPIHash == ""):
 		return nil, &store.FieldError{Field: "TELEGRAM_API_ID and TELEGRAM_API_HASH", Problem: "are missing, and TELETHON_SESSION needs them",
 			Cure: "get both from my.telegram.org"}

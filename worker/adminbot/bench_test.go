@@ -74,6 +74,7 @@ func (n *telegram) Answer(_ context.Context, query int64, _ string) error {
 }
 
 func (n *telegram) Check(platform.Post) (platform.Measure, error)          { return platform.Measure{}, nil }
+func (n *telegram) Fetchable(context.Context, platform.Post) error         { return nil }
 func (n *telegram) Reach(context.Context, uint64, string) error            { return nil }
 func (n *telegram) Publisher(uint64) platform.Publisher                    { return n }
 func (n *telegram) Chats(context.Context, uint64) ([]platform.Chat, error) { return nil, nil }

@@ -54,7 +54,7 @@ func taskMark(t store.Task) string { return strconv.FormatUint(uint64(t.Key), 36
 func (r request) tasksPage() (screen, error) {
 	say := r.bot.say
 	var rows [][]store.Button
-	for _, status := range []store.TaskStatus{store.TaskProcessing, store.TaskPending, store.TaskFailed, store.TaskDone} {
+	for _, status := range []store.TaskStatus{store.TaskProcessing, store.TaskPending, store.TaskPreparing, store.TaskFailed, store.TaskDone} {
 		page, err := r.tx.Tasks.ByTime(status, store.Query{Limit: shownTasks})
 		if err != nil {
 			return screen{}, err

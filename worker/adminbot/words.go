@@ -58,7 +58,7 @@ func postMarks() map[store.PostStatus]string {
 
 func taskMarks() map[store.TaskStatus]string {
 	return map[store.TaskStatus]string{
-		store.TaskPending: "🕒", store.TaskProcessing: "⏳", store.TaskDone: "✅", store.TaskFailed: "❌", store.TaskCancelled: "🚫",
+		store.TaskPreparing: "🕒", store.TaskPending: "🕒", store.TaskProcessing: "⏳", store.TaskDone: "✅", store.TaskFailed: "❌", store.TaskCancelled: "🚫",
 	}
 }
 

@@ -13,14 +13,11 @@ import (
 	"belfry/store"
 )
 
-// Create writes the task, its deliveries and its job.
+// Create writes the task, its deliveries and its job. The deliveries of a large one are written after it,
+// in steps, while it is [store.TaskPreparing].
 func (w *Worker) Create(tx *store.Tx, d Draft) (store.Task, error) {
-	identity, err := tx.Identities.Get(d.task.IdentityID)
-	if err != nil {
-		return store.Task{}, err
-	}
 	task := d.task
-	task.ID, task.Status, task.Key, task.Total = 0, store.TaskPending, platform.NewKey(), len(d.targets)
+	task.ID, task.Status, task.Key, task.Total = 0, store.TaskPreparing, platform.NewKey(), len(d.targets)
 	task.CreatedAt, task.UpdatedAt = tx.Now(), tx.Now()
 	if d.dryRun {
 		task.Check = store.CheckRunning
@@ -28,27 +25,13 @@ func (w *Worker) Create(tx *store.Tx, d Draft) (store.Task, error) {
 	if err := tx.Tasks.Put(&task); err != nil {
 		return task, err
 	}
-	for i, target := range d.targets {
-		row := store.Delivery{TaskID: task.ID, Target: target, Status: store.DeliveryPending}
-		if err := tx.Deliveries.Put(&row); err != nil {
-			return task, err
-		}
-		if i == 0 {
-			task.First = row.ID
-		}
-	}
-	if err := tx.Tasks.Put(&task); err != nil {
+	if err := reserve(tx, &task, d.targets); err != nil {
 		return task, err
 	}
-	if d.dryRun {
-		if err := putCheck(tx, task, identity); err != nil {
-			return task, err
-		}
-	}
-	if err := putJob(tx, task, identity, task.StartAt); err != nil || !d.hold {
+	if err := goOn(tx, &task); err != nil || !d.hold {
 		return task, err
 	}
-	_, err = scheduler.Pause(tx, task.JobName())
+	_, err := scheduler.Pause(tx, task.JobName())
 	return task, err
 }
 
@@ -70,8 +53,11 @@ func (w *Worker) Pause(tx *store.Tx, id uint64) (store.Task, error) {
 	if err != nil {
 		return task, err
 	}
-	_, err = scheduler.Pause(tx, task.JobName())
-	return task, err
+	if _, err = scheduler.Pause(tx, task.JobName()); err != nil || task.Slot.IsZero() {
+		return task, err
+	}
+	task.Slot = time.Time{}
+	return task, errors.Join(tx.Tasks.Put(&task), giveBack(tx, task.IdentityID))
 }
 
 // Resume lets a task go on that was paused, or made to be held.
@@ -102,11 +88,10 @@ func (w *Worker) Cancel(tx *store.Tx, id uint64) (store.Task, error) {
 	if task.Status.Final() {
 		return task, &store.ConflictError{Problem: fmt.Sprintf("task %d has ended: it is %s", id, task.Status)}
 	}
-	task.Status, task.EndedAt, task.UpdatedAt = store.TaskCancelled, tx.Now(), tx.Now()
-	if err := tx.Tasks.Put(&task); err != nil {
+	if _, err := end(tx, &task, store.TaskCancelled, task.LastError); err != nil {
 		return task, err
 	}
-	return task, errors.Join(scheduler.Delete(tx, task.JobName()), scheduler.Delete(tx, task.CheckName()))
+	return task, errors.Join(scheduler.Delete(tx, task.JobName()), scheduler.Delete(tx, task.CheckName()), scheduler.Delete(tx, task.PrepareName()))
 }
 
 // Retry has a task that has ended send to those chats again that did not get it: those that failed
@@ -117,55 +102,27 @@ func (w *Worker) Retry(tx *store.Tx, id uint64) (store.Task, error) {
 	if err != nil {
 		return task, err
 	}
-	identity, err := tx.Identities.Get(task.IdentityID)
+	_, err = tx.Identities.Get(task.IdentityID)
 	if errors.Is(err, store.ErrNotFound) {
 		return task, &store.ConflictError{Problem: fmt.Sprintf("the login of task %d was removed", id), Cure: "make a new task"}
 	}
 	if err != nil {
 		return task, err
 	}
-	for _, status := range []store.DeliveryStatus{store.DeliveryFailed, store.DeliverySkipped} {
-		if err := again(tx, &task, status); err != nil {
-			return task, err
-		}
+	if task.Status == store.TaskPreparing {
+		return task, nil // it comes to them by itself
 	}
-	if task.Left() == 0 {
-		return task, &store.ConflictError{Problem: fmt.Sprintf("task %d has no chat that failed", id), Cure: "make a new task"}
+	if task.Status.Final() {
+		task.Attempts, task.LastError, task.Refusal, task.Refusals = 0, store.Reason{}, "", 0
+		task.StartAt, task.Slot, task.EndedAt = tx.Now(), time.Time{}, time.Time{}
 	}
-	if !task.Status.Final() { // it is under way and comes to them by itself
-		task.UpdatedAt = tx.Now()
-		return task, tx.Tasks.Put(&task)
-	}
-	task.Status, task.Attempts, task.LastError = store.TaskPending, 0, store.Reason{}
-	task.Slot, task.EndedAt, task.UpdatedAt = time.Time{}, time.Time{}, tx.Now()
-	if err := tx.Tasks.Put(&task); err != nil {
+	if err := goOn(tx, &task); err != nil {
 		return task, err
 	}
-	return task, putJob(tx, task, identity, tx.Now())
-}
-
-// again makes the deliveries of a status pending, but those to a chat that was named twice.
-func again(tx *store.Tx, task *store.Task, status store.DeliveryStatus) error {
-	var cursor string
-	for {
-		page, err := tx.Deliveries.Of(*task, status, store.Query{Limit: 500, Cursor: cursor})
-		if err != nil {
-			return err
-		}
-		for _, d := range page.Items {
-			if d.Reason.Code == store.ReasonSameChat {
-				continue
-			}
-			count(task, d.Status, -1)
-			d.Status, d.Reason, d.After, d.Failures = store.DeliveryPending, store.Reason{}, time.Time{}, 0
-			if err := tx.Deliveries.Put(&d); err != nil {
-				return err
-			}
-		}
-		if cursor = page.Next; cursor == "" {
-			return nil
-		}
+	if task.Left() == 0 && task.Status != store.TaskPreparing {
+		return task, &store.ConflictError{Problem: fmt.Sprintf("task %d has no chat that failed", id), Cure: "make a new task"}
 	}
+	return task, nil
 }
 
 // count counts a delivery that has come into a status, or left it.
@@ -191,7 +148,7 @@ func (w *Worker) DryRun(tx *store.Tx, id uint64) (store.Task, error) {
 		return task, err
 	}
 	task.Check, task.Checked, task.UpdatedAt = store.CheckRunning, 0, tx.Now()
-	if err := tx.Tasks.Put(&task); err != nil {
+	if err := tx.Tasks.Put(&task); err != nil || task.Status == store.TaskPreparing {
 		return task, err
 	}
 	return task, putCheck(tx, task, identity)

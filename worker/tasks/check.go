@@ -17,6 +17,9 @@ const (
 	// checkPause is the pause after a question: asking for names too fast is answered with waits of
 	// hours.
 	checkPause = 3 * time.Second
+	// checkAttempts is how often in a row a dry run may fail to ask before it is given up.
+	checkAttempts = 10
+	checkBackoff  = 30 * time.Second
 )
 
 // checker is the dry run: it finds out which chats of a task can be reached, and sends nothing.
@@ -28,6 +31,7 @@ type found struct {
 	chat     platform.Chat
 	asked    bool // the network was
 	err      error
+	again    bool // it is asked again
 }
 
 // Run looks at the next chats, up to the first for which the network had to be asked.
@@ -51,7 +55,7 @@ func (w checker) step(ctx context.Context, job store.Job) (scheduler.Outcome, er
 			asked = f.asked
 		}
 		if e, ok := errors.AsType[*platform.Error](f.err); ok && e.Kind != platform.Refused {
-			return w.interrupted(task, all, e), nil
+			return w.interrupted(job, task, all, f, e)
 		}
 		if all = append(all, f); asked {
 			break
@@ -89,7 +93,7 @@ func (w checker) beginCheck(job store.Job) (task store.Task, page []store.Delive
 			return err
 		}
 		if identity.State == store.IdentityLogin || identity.State == store.IdentityStopped {
-			out = waitForLogin(identity, tx.Now())
+			out = waitForLogin(job, identity, tx.Now())
 			return nil
 		}
 		for d, err := range tx.Deliveries.From(max(task.First, task.Checked+1)) {
@@ -112,21 +116,32 @@ func (w checker) beginCheck(job store.Job) (task store.Task, page []store.Delive
 	return task, page, out, err
 }
 
-// interrupted keeps what was found and goes on when the network can be asked again.
-func (w checker) interrupted(task store.Task, all []found, e *platform.Error) scheduler.Outcome {
-	out := scheduler.Outcome{Write: w.found(task, all)}
-	out.Reason = store.Reason{Code: store.ReasonNotConnected, Detail: e.Error()}
+// interrupted keeps what was found and goes on when the network can be asked again. A chat of which it
+// says nothing but that stops nobody but itself: it is told as such at last.
+func (w checker) interrupted(job store.Job, task store.Task, all []found, f found, e *platform.Error) (scheduler.Outcome, error) {
+	out := scheduler.Outcome{Err: e}
 	switch e.Kind {
 	case platform.Wait:
 		out.Again = w.db.Now().Add(e.Wait + time.Second)
 		out.Hold, out.Reason = out.Again, store.Reason{Code: store.ReasonFlood, Until: out.Again}
+		f.again = f.delivery.Unreachable.Code != store.ReasonFlood // it is the first time
+		all = append(all, f)
 	case platform.Login, platform.Stopped:
-		out.Again = w.db.Now().Add(loginPause)
-		out.Hold, out.Reason.Code = out.Again, store.ReasonLogin
+		out.Again = w.db.Now()
+		out.Hold, out.Reason = out.Again.Add(loginPause), store.Reason{Code: store.ReasonLogin, Detail: e.Error()}
 	default:
-		out.Again = w.db.Now().Add(connectPause)
+		switch {
+		case len(all) > 0:
+			out.Again = w.db.Now()
+		case e.Scope == platform.ScopeIdentity || job.Attempt-job.Broken < chatFailures:
+			return out, e // the scheduler counts it, and gives the dry run up in the end
+		default:
+			all = append(all, f)
+			out.Again = w.db.Now().Add(checkPause)
+		}
 	}
-	return out
+	out.Write = w.found(task, all)
+	return out, nil
 }
 
 // found writes what a run has found out.
@@ -141,8 +156,10 @@ func (w checker) found(task store.Task, all []found) func(*store.Tx) error {
 				continue
 			}
 			d.Reach, d.Unreachable = "yes", store.Reason{}
-			if f.err != nil {
-				d.Reach, d.Unreachable = "no", store.Reason{Code: store.ReasonRefused, Detail: platform.AsError(f.err).Error()}
+			if f.again {
+				d.Reach, d.Unreachable = "", store.Reason{Code: store.ReasonFlood}
+			} else if f.err != nil {
+				d.Reach, d.Unreachable = "no", unanswered(f.err)
 			} else if d.Unreachable, err = obstacle(tx, &d, task.IdentityID, f); err != nil {
 				return err
 			} else if !d.Unreachable.Zero() {
@@ -152,11 +169,27 @@ func (w checker) found(task store.Task, all []found) func(*store.Tx) error {
 				return err
 			}
 		}
+		if n := len(all); n > 0 && all[n-1].again {
+			all = all[:n-1]
+		}
 		if len(all) == 0 {
 			return nil
 		}
 		return changeTask(task.ID, func(t *store.Task) { t.Checked = all[len(all)-1].delivery.ID })(tx)
 	}
+}
+
+// unanswered says why a chat counts as one that cannot be reached.
+func unanswered(err error) store.Reason {
+	e := platform.AsError(err)
+	why := store.Reason{Code: store.ReasonError, Detail: e.Error()}
+	switch e.Kind {
+	case platform.Refused:
+		why.Code = store.ReasonRefused
+	case platform.Wait:
+		why.Code = store.ReasonFlood
+	}
+	return why
 }
 
 // obstacle notes which chat a delivery goes to, and says why it will not be made, if so.

@@ -29,6 +29,10 @@ type network struct {
 	slowmode map[int64]time.Duration
 	last     map[int64]time.Time // what was last said in a chat, by account and chat
 	took     time.Duration
+
+	unfetchable error                               // of media
+	lookups     func(target string) *platform.Error // what a question for a chat is answered instead; nil: nothing
+	from        func(chat int64) *platform.Error    // the same of a call to send
 }
 
 type message struct {
@@ -65,6 +69,8 @@ func (n *network) Check(p platform.Post) (platform.Measure, error) {
 	return m, nil
 }
 
+func (n *network) Fetchable(context.Context, platform.Post) error { return n.unfetchable }
+
 // saved is the chat that "me" stands for.
 const saved = -1
 
@@ -86,6 +92,11 @@ func (n *network) Resolve(_ context.Context, _ uint64, target string) (platform.
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.asked++
+	if n.lookups != nil {
+		if err := n.lookups(target); err != nil {
+			return platform.Chat{}, true, err
+		}
+	}
 	id, ok := chatID(target)
 	if !ok {
 		return platform.Chat{}, true, &platform.Error{Kind: platform.Refused, Scope: platform.ScopeChat, Code: "USERNAME_NOT_OCCUPIED", Err: errors.New("there is no chat with this name")}
@@ -116,6 +127,11 @@ func (n publisher) Publish(ctx context.Context, p platform.Post) (platform.Recei
 	var f fault
 	if len(n.faults) > 0 {
 		f, n.faults = n.faults[0], n.faults[1:]
+	}
+	if n.from != nil {
+		if err := n.from(id); err != nil {
+			f = fault{err: err}
+		}
 	}
 	since := n.last[int64(n.account)<<32|id]
 	switch slow := n.slowmode[id]; {
@@ -257,7 +273,7 @@ func (b *bench) untilEnded() {
 	for range 31 * 24 {
 		active := 0
 		b.View(func(tx *store.Tx) error {
-			active = tx.Tasks.Count(store.TaskPending, 1) + tx.Tasks.Count(store.TaskProcessing, 1)
+			active = tx.Tasks.Count(store.TaskPreparing, 1) + tx.Tasks.Count(store.TaskPending, 1) + tx.Tasks.Count(store.TaskProcessing, 1)
 			return nil
 		})
 		if active == 0 {

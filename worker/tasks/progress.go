@@ -35,6 +35,10 @@ func (w *Worker) ProgressOf(tx *store.Tx, task store.Task) (p Progress, err erro
 	if p.Why, err = scheduler.Why(tx, job); err != nil {
 		return p, err
 	}
+	if task.Status == store.TaskPreparing {
+		p.Paused, p.Why = job.State == store.JobPaused || job.Paused, preparing(task)
+		return p, nil
+	}
 	if p.Paused = job.State == store.JobPaused || job.Paused; p.Paused || job.State == store.JobSetAside {
 		return p, nil
 	}

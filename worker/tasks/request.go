@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -50,8 +51,8 @@ const (
 	maxAhead    = 366 * 24 * time.Hour
 )
 
-// Prepare checks a request as far as possible without asking the network: its fields, and its text
-// and media by the network's rules. The errors are of type [*store.FieldError].
+// Prepare checks a request as far as possible without asking the network: its fields, its text
+// and media by the network's rules, and that the media can be fetched. The errors are of type [*store.FieldError].
 func (w *Worker) Prepare(r Request) (Draft, error) {
 	d := Draft{hold: r.Hold || r.DryRun, dryRun: r.DryRun}
 	var err error
@@ -69,7 +70,15 @@ func (w *Worker) Prepare(r Request) (Draft, error) {
 	if err := d.setTimes(r, w.db.Now(), w.cfg.Zone); err != nil {
 		return d, err
 	}
-	return d, d.setTargets(r.Targets, w.cfg.Targets)
+	if err := d.setTargets(r.Targets, w.cfg.Targets); err != nil {
+		return d, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), w.cfg.Deadline)
+	defer cancel()
+	if err := w.network.Fetchable(ctx, platformPost(d.task, 0, "")); err != nil {
+		return d, fieldError(err)
+	}
+	return d, nil
 }
 
 // post is what a request has sent, and by whom.

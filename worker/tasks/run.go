@@ -33,7 +33,7 @@ func (w sender) step(ctx context.Context, job store.Job) (scheduler.Outcome, err
 	defer cancel()
 	chat, asked, err := w.network.Resolve(call, s.task.IdentityID, s.delivery.Target)
 	if err != nil {
-		return w.failed(ctx, s, asked, err)
+		return w.failed(s, asked, err), nil
 	}
 	ready, out, err := w.fix(s, chat, asked)
 	if err != nil || !ready {
@@ -41,7 +41,7 @@ func (w sender) step(ctx context.Context, job store.Job) (scheduler.Outcome, err
 	}
 	receipt, err := w.network.Publisher(s.task.IdentityID).Publish(call, platformPost(s.task, s.delivery.Key, s.delivery.Target))
 	if err != nil {
-		return w.failed(ctx, s, true, err)
+		return w.failed(s, true, err), nil
 	}
 	return w.sent(s, receipt), nil
 }
@@ -51,7 +51,9 @@ type step struct {
 	job      store.Job
 	task     store.Task
 	delivery store.Delivery
-	begun    bool // the attempt is on record
+	identity store.Identity
+	begun    bool       // the attempt is on record
+	pace     store.Pace // as it was before that
 }
 
 // begin decides whether something may be sent now, and to which chat. If not, step is nil and the
@@ -66,16 +68,20 @@ func (w *Worker) begin(job store.Job) (s *step, out scheduler.Outcome, err error
 		if err != nil {
 			return err
 		}
+		if task.Status == store.TaskPreparing {
+			out = scheduler.Outcome{Again: tx.Now().Add(preparePatience), Reason: preparing(task)}
+			return nil
+		}
 		identity, err := tx.Identities.Get(task.IdentityID)
 		if errors.Is(err, store.ErrNotFound) {
-			out, err = end(tx, task, store.TaskFailed, store.Reason{Code: store.ReasonIdentityGone})
+			out, err = end(tx, &task, store.TaskFailed, store.Reason{Code: store.ReasonIdentityGone})
 			return err
 		}
 		if err != nil {
 			return err
 		}
 		if identity.State == store.IdentityLogin || identity.State == store.IdentityStopped {
-			out = waitForLogin(identity, tx.Now())
+			out = waitForLogin(job, identity, tx.Now())
 			return nil
 		}
 		delivery, err := tx.Deliveries.Next(task.ID)
@@ -90,11 +96,13 @@ func (w *Worker) begin(job store.Job) (s *step, out scheduler.Outcome, err error
 		if err != nil {
 			return err
 		}
-		if at, why := w.mayNot(tx.Now(), task, delivery, pace); !at.IsZero() {
-			out = scheduler.Outcome{Again: at, Reason: why}
+		if out = w.mayNot(tx.Now(), task, delivery, pace); !out.Again.IsZero() {
 			return nil
 		}
-		at := w.turn(tx.Now(), &task, delivery, &pace)
+		at, err := w.turn(tx, &task, delivery, &pace)
+		if err != nil {
+			return err
+		}
 		if err := tx.Paces.Put(&pace); err != nil {
 			return err
 		}
@@ -110,7 +118,7 @@ func (w *Worker) begin(job store.Job) (s *step, out scheduler.Outcome, err error
 			task.StartedAt = tx.Now()
 		}
 		task.Slot, task.UpdatedAt = time.Time{}, tx.Now()
-		s = &step{job: job, task: task, delivery: delivery}
+		s = &step{job: job, task: task, delivery: delivery, identity: identity}
 		return tx.Tasks.Put(&task)
 	})
 	if err != nil {
@@ -119,52 +127,35 @@ func (w *Worker) begin(job store.Job) (s *step, out scheduler.Outcome, err error
 	return s, out, nil
 }
 
-// mayNot returns until when nothing may be sent for the task, and why; zero if something may.
-func (w *Worker) mayNot(now time.Time, task store.Task, next store.Delivery, pace store.Pace) (time.Time, store.Reason) {
-	if next.After.After(now) {
+// mayNot returns when the task is to come again if nothing may be sent for it now, and why.
+func (w *Worker) mayNot(now time.Time, task store.Task, next store.Delivery, pace store.Pace) scheduler.Outcome {
+	if at := waitEnd(now, next.After, longestWait); !at.IsZero() {
 		why := next.Reason
-		why.Until = next.After
-		return next.After, why
+		why.Until = at
+		return scheduler.Outcome{Again: at, Reason: why}
 	}
 	if end, quiet := quietEnd(task.Quiet, now); quiet {
-		return end, store.Reason{Code: store.ReasonQuiet, Until: end}
+		return scheduler.Outcome{Again: end, WallClock: true, Reason: store.Reason{Code: store.ReasonQuiet, Until: end}}
 	}
 	if task.DailyCap > 0 && pace.Day == w.day(now) && pace.Sent >= task.DailyCap {
-		local := now.In(w.cfg.Zone)
-		tomorrow := time.Date(local.Year(), local.Month(), local.Day()+1, 0, 0, 0, 0, w.cfg.Zone).UTC()
-		return tomorrow, store.Reason{Code: store.ReasonDailyCap, N: pace.Sent, Of: task.DailyCap, Until: tomorrow}
+		tomorrow := w.tomorrow(now)
+		return scheduler.Outcome{Again: tomorrow, WallClock: true,
+			Reason: store.Reason{Code: store.ReasonDailyCap, N: pace.Sent, Of: task.DailyCap, Until: tomorrow}}
 	}
-	return time.Time{}, store.Reason{}
+	return scheduler.Outcome{}
 }
 
 func (w *Worker) day(now time.Time) string { return now.In(w.cfg.Zone).Format(time.DateOnly) }
 
-// turn returns when the task's turn is, giving it one if it has none. Turns are as far from each
-// other as the pause of the task that had the one before, and taken in the order in which the tasks
-// of an account came for them, so that they alternate. However late a turn is used, the least pause
-// after the call before it is kept.
-func (w *Worker) turn(now time.Time, task *store.Task, next store.Delivery, pace *store.Pace) time.Time {
-	if pace.Open == next.ID { // nobody knows how the last call ended: it is repeated, which takes no turn
-		return now
+// tomorrow is when the next day begins. Where the clock is changed at midnight there may be none, and the
+// time that stands for it may be of the day before.
+func (w *Worker) tomorrow(now time.Time) time.Time {
+	local := now.In(w.cfg.Zone)
+	at := time.Date(local.Year(), local.Month(), local.Day()+1, 0, 0, 0, 0, w.cfg.Zone)
+	for w.day(at) == w.day(now) {
+		at = at.Add(15 * time.Minute)
 	}
-	if pace.Open != 0 { // the same, but another task comes first: the call may have ended just now
-		pace.Open, pace.Last = 0, now
-	}
-	if task.Slot.IsZero() {
-		task.Slot = later(now, pace.Next)
-		pace.Next = task.Slot.Add(w.pause(task.MinPause, task.MaxPause))
-	}
-	if pace.Last.IsZero() {
-		return task.Slot
-	}
-	return later(task.Slot, pace.Last.Add(max(pace.Gap, task.MinPause)))
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
+	return at.UTC()
 }
 
 // fix notes which chat the target is and that an attempt begins: from then on it counts as possibly
@@ -175,6 +166,14 @@ func (w *Worker) fix(s *step, chat platform.Chat, asked bool) (ready bool, out s
 		task, err := tx.Tasks.Get(s.task.ID)
 		if err != nil || task.Status.Final() { // cancelled meanwhile
 			return err
+		}
+		own, err := tx.Jobs.Get(s.job.ID)
+		if err != nil {
+			return err
+		}
+		if own.Paused && !own.Requested { // paused meanwhile
+			out.Again = tx.Now()
+			return nil
 		}
 		row, err := meet(tx, task.IdentityID, chat, asked)
 		if err != nil {
@@ -193,7 +192,7 @@ func (w *Worker) fix(s *step, chat platform.Chat, asked bool) (ready bool, out s
 		case !why.Zero():
 			out, err = settleUnasked(tx, s, d, store.DeliverySkipped, why)
 			return err
-		case row.SlowUntil.After(tx.Now()):
+		case !waitEnd(tx.Now(), row.SlowUntil, longestWait).IsZero():
 			d.After = row.SlowUntil
 			out, err = settleUnasked(tx, s, d, store.DeliveryPending, store.Reason{Code: store.ReasonSlowmode, Until: d.After})
 			return err
@@ -204,6 +203,7 @@ func (w *Worker) fix(s *step, chat platform.Chat, asked bool) (ready bool, out s
 		if err != nil {
 			return err
 		}
+		s.pace = pace
 		pace.Open, pace.Last, pace.Gap = d.ID, tx.Now(), task.MinPause
 		if err := tx.Paces.Put(&pace); err != nil {
 			return err
@@ -244,6 +244,6 @@ func (w sender) End(tx *store.Tx, job store.Job, why store.Reason) error {
 	if err != nil {
 		return err
 	}
-	_, err = end(tx, task, store.TaskFailed, why)
+	_, err = end(tx, &task, store.TaskFailed, why)
 	return err
 }

@@ -9,33 +9,20 @@ import (
 	"belfry/store"
 )
 
-// change is what a step's end means for its delivery: it is changed in place, and its status and
-// the reason for it are returned.
-type change func(tx *store.Tx, d *store.Delivery, pace *store.Pace) (store.DeliveryStatus, store.Reason, error)
+// change is what a step's end means for its delivery and its task: they are changed in place, and the
+// delivery's status and the reason for it are returned.
+type change func(tx *store.Tx, task *store.Task, d *store.Delivery) (store.DeliveryStatus, store.Reason, error)
 
 // settle ends a step that has asked the network: the task comes again in its next turn.
 func (w *Worker) settle(s *step, fn change) scheduler.Outcome { return w.settleAsked(s, true, fn) }
 
-// settleAsked ends a step. If the network was not asked, the task keeps its turn.
+// settleAsked ends a step. If the chat was not asked, the task keeps its turn.
 func (w *Worker) settleAsked(s *step, asked bool, fn change) scheduler.Outcome {
-	return scheduler.Outcome{Again: w.db.Now(), Write: func(tx *store.Tx) error {
-		if err := w.write(tx, s, fn); err != nil {
-			return err
-		}
-		if asked {
-			return nil
-		}
-		task, err := tx.Tasks.Get(s.task.ID)
-		if err != nil || task.Status.Final() {
-			return err
-		}
-		task.Slot = tx.Now()
-		return tx.Tasks.Put(&task)
-	}}
+	return scheduler.Outcome{Again: w.db.Now(), Write: func(tx *store.Tx) error { return w.write(tx, s, asked, fn) }}
 }
 
 // write writes the end of a step. What was sent goes on record also if the task was ended meanwhile.
-func (w *Worker) write(tx *store.Tx, s *step, fn change) error {
+func (w *Worker) write(tx *store.Tx, s *step, asked bool, fn change) error {
 	task, err := tx.Tasks.Get(s.task.ID)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
@@ -50,23 +37,70 @@ func (w *Worker) write(tx *store.Tx, s *step, fn change) error {
 	if d.Status != store.DeliveryPending {
 		return nil
 	}
-	pace, err := tx.Paces.Of(task.IdentityID)
-	if err != nil {
+	if err := s.endCall(tx, task, asked); err != nil {
 		return err
 	}
-	pace.Open, pace.Last, pace.Gap = 0, tx.Now(), task.MinPause
-	if d.Status, d.Reason, err = fn(tx, &d, &pace); err != nil {
+	if asked && task.Unreached > 0 {
+		task.Unreached = 0
+		if err := reached(tx, s.job.ID); err != nil {
+			return err
+		}
+	}
+	if !asked && !task.Status.Final() {
+		task.Slot = tx.Now()
+	}
+	if d.Status, d.Reason, err = fn(tx, &task, &d); err != nil {
 		return err
 	}
 	if d.Status != store.DeliveryPending {
 		d.After = time.Time{}
 	}
-	if err := errors.Join(tx.Deliveries.Put(&d), tx.Paces.Put(&pace)); err != nil {
+	if err := tx.Deliveries.Put(&d); err != nil {
 		return err
 	}
 	note(&task, d)
 	task.UpdatedAt = tx.Now()
 	return tx.Tasks.Put(&task)
+}
+
+// reached ends the count of a job's failures: the network was reached again.
+func reached(tx *store.Tx, jobID uint64) error {
+	job, err := tx.Jobs.Get(jobID)
+	if err != nil {
+		return err
+	}
+	job.Failures = 0
+	return tx.Jobs.Put(&job)
+}
+
+// endCall notes when the step's call ended. If nothing was asked, the account's pace is what it was before.
+func (s *step) endCall(tx *store.Tx, task store.Task, asked bool) error {
+	pace, err := tx.Paces.Of(task.IdentityID)
+	if err != nil {
+		return err
+	}
+	switch {
+	case asked:
+		pace.Open, pace.Last, pace.Gap = 0, tx.Now(), task.MinPause
+		if task.Status.Final() { // its pause does not bind the others any more
+			pace.Gap = 0
+		}
+	case s.begun:
+		pace.Open, pace.Last, pace.Gap = s.pace.Open, s.pace.Last, s.pace.Gap
+	default:
+		return nil
+	}
+	return tx.Paces.Put(&pace)
+}
+
+// changePace changes the pace of an account.
+func changePace(tx *store.Tx, identityID uint64, fn func(*store.Pace)) error {
+	pace, err := tx.Paces.Of(identityID)
+	if err != nil {
+		return err
+	}
+	fn(&pace)
+	return tx.Paces.Put(&pace)
 }
 
 // note counts what became of a delivery and keeps its reason as the task's last error.
@@ -106,33 +140,32 @@ func settleUnasked(tx *store.Tx, s *step, d store.Delivery, status store.Deliver
 // finish ends a task that has no chat left.
 func finish(tx *store.Tx, task store.Task) (scheduler.Outcome, error) {
 	if task.Sent == 0 && task.Total > 0 {
-		return end(tx, task, store.TaskFailed, store.Reason{Code: store.ReasonNobody, Detail: task.LastError.Detail})
+		return end(tx, &task, store.TaskFailed, store.Reason{Code: store.ReasonNobody, Detail: task.LastError.Detail})
 	}
 	if task.Failed+task.Skipped == 0 { // what went wrong on the way is over
 		task.LastError = store.Reason{}
 	}
-	return end(tx, task, store.TaskDone, task.LastError)
+	return end(tx, &task, store.TaskDone, task.LastError)
 }
 
 // end ends a task.
-func end(tx *store.Tx, task store.Task, status store.TaskStatus, why store.Reason) (scheduler.Outcome, error) {
+func end(tx *store.Tx, task *store.Task, status store.TaskStatus, why store.Reason) (scheduler.Outcome, error) {
 	task.Status, task.LastError, task.Slot = status, why, time.Time{}
 	task.EndedAt, task.UpdatedAt = tx.Now(), tx.Now()
 	out := scheduler.Outcome{}
 	if status == store.TaskFailed {
 		out.Failed, out.Reason = true, why
 	}
-	return out, tx.Tasks.Put(&task)
+	return out, errors.Join(tx.Tasks.Put(task), giveBack(tx, task.IdentityID))
 }
 
-// waitForLogin has everything of an account wait without troubling the network.
-func waitForLogin(identity store.Identity, now time.Time) scheduler.Outcome {
-	until := now.Add(loginPause)
+// waitForLogin has everything of an account wait that cannot act.
+func waitForLogin(job store.Job, identity store.Identity, now time.Time) scheduler.Outcome {
 	why := identity.Reason
 	if why.Zero() {
 		why.Code = store.ReasonLogin
 	}
-	return scheduler.Outcome{Again: until, Hold: until, Reason: why}
+	return holdFor(scheduler.Outcome{Again: now}, job, identity, why)
 }
 
 // meet returns the row of a chat, and makes or renews it. Whether it can be written to is only news

@@ -20,9 +20,10 @@ import (
 
 // The kinds of jobs of this package.
 const (
-	Kind      = "task"       // sends to one chat after the other
-	CheckKind = "task_check" // a dry run: finds out which chats can be reached
-	ListKind  = "chat_list"  // lists the chats of an account
+	Kind        = "task"         // sends to one chat after the other
+	PrepareKind = "task_prepare" // writes the list of chats of a large task
+	CheckKind   = "task_check"   // a dry run: finds out which chats can be reached
+	ListKind    = "chat_list"    // lists the chats of an account
 )
 
 // Me is the target that stands for the account itself: what it keeps as its saved messages.
@@ -32,6 +33,8 @@ const Me = "me"
 type Network interface {
 	// Check finds what the network would not accept, without asking it, and measures the text.
 	Check(p platform.Post) (platform.Measure, error)
+	// Fetchable asks for media that are to be fetched from somewhere else.
+	Fetchable(ctx context.Context, p platform.Post) error
 	// Resolve finds the chat that a target names, without asking the network if the identity has
 	// met it before: then asked is false, and that it can be written to is taken for granted.
 	Resolve(ctx context.Context, identityID uint64, target string) (chat platform.Chat, asked bool, err error)
@@ -50,6 +53,9 @@ type Config struct {
 	// up again; 0 means a minute.
 	Attempts int
 	Backoff  time.Duration
+	// Refusals is how many chats in a row have to refuse a post with the same words, of which nobody knows
+	// what they are about, before its task ends; 0 means 5.
+	Refusals int
 	// Targets are the chats of a task that names none.
 	Targets []string
 	// Zone is that of quiet hours and of the days of the cap; nil means UTC.
@@ -83,6 +89,7 @@ func New(db *store.DB, network Network, cfg Config) *Worker {
 	cfg.MaxPause = max(cmp.Or(cfg.MaxPause, 40*time.Second), cfg.MinPause)
 	cfg.Attempts = cmp.Or(cfg.Attempts, 3)
 	cfg.Backoff = cmp.Or(cfg.Backoff, time.Minute)
+	cfg.Refusals = cmp.Or(cfg.Refusals, 5)
 	cfg.Zone = cmp.Or(cfg.Zone, time.UTC)
 	cfg.Deadline = cmp.Or(cfg.Deadline, 30*time.Second)
 	return &Worker{db: db, network: network, cfg: cfg, pause: randomPause}
@@ -100,8 +107,9 @@ func (w *Worker) Jobs() map[string]scheduler.Kind {
 			Timeout: mediaDeadline*w.cfg.Deadline + 30*time.Second,
 			Retry:   scheduler.Retry{Attempts: w.cfg.Attempts, Backoff: w.cfg.Backoff, Jitter: jitter},
 		},
-		CheckKind: {Worker: checker{w}, Timeout: 2 * time.Minute},
-		ListKind:  {Worker: lister{w}, Timeout: 10 * time.Minute, Retry: scheduler.Retry{Attempts: 5}},
+		PrepareKind: {Worker: preparer{w}},
+		CheckKind:   {Worker: checker{w}, Timeout: 2 * time.Minute, Retry: scheduler.Retry{Attempts: checkAttempts, Backoff: checkBackoff, Jitter: jitter}},
+		ListKind:    {Worker: lister{w}, Timeout: 10 * time.Minute, Retry: scheduler.Retry{Attempts: 5}},
 	}
 }
 
