@@ -9,6 +9,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -56,7 +57,7 @@ func main() {
 		measure func(context.Context) ([]figure, error)
 		times   int // what takes a moment is measured several times; the table shows the median
 	}{
-		{"burst", b.burst, 5}, {"one lane", b.oneLane, 3}, {"steady", b.steady, 1}, {"put", b.put, 5},
+		{"burst", b.burst, 5}, {"one lane", b.oneLane, 3}, {"steady", b.steady, 1}, {"broadcast", b.broadcast, 1}, {"put", b.put, 5},
 		{"crowd", b.crowd, 1}, {"crowded burst", b.crowdedBurst, 5}, {"start", b.start, 3}, {"idle", b.idle, 1},
 	}
 	ctx := context.Background()
@@ -133,10 +134,14 @@ type running struct {
 }
 
 // run starts a scheduler whose lanes have room for limit runs.
-func run(ctx context.Context, db *store.DB, limit int, work worker) running {
+func run(ctx context.Context, db *store.DB, limit int, work worker, more ...map[string]scheduler.Kind) running {
 	ctx, cancel := context.WithCancel(ctx)
+	kinds := map[string]scheduler.Kind{"empty": {Worker: work}}
+	for _, of := range more {
+		maps.Copy(kinds, of)
+	}
 	s := scheduler.New(db, scheduler.Config{
-		Kinds:     map[string]scheduler.Kind{"empty": {Worker: work}},
+		Kinds:     kinds,
 		LaneLimit: func(string) int { return limit },
 		Log:       zerolog.New(os.Stderr).Level(zerolog.WarnLevel),
 	})
