@@ -401,6 +401,26 @@ func TestAlertsAreSeen(t *testing.T) {
 	})
 }
 
+func TestASiteThatRefusesForADayIsToldAndShown(t *testing.T) {
+	inBubble(t, "en", func(b *bench) {
+		b.write("/check")
+		b.press("Add")
+		b.write("anna")
+		b.net.blocked = true
+		b.Pass(24 * time.Hour)
+		told := 0
+		for _, m := range b.shown() {
+			if strings.Contains(m.Text, "autocheck has failed ") && strings.Contains(m.Text, "⚠️") {
+				told++
+			}
+		}
+		if told != 1 {
+			t.Errorf("the admin was told %d times", told)
+		}
+		has(t, b.write("/status"), "⚠️ autocheck has failed ")
+	})
+}
+
 func TestABackupIsSentSealedAndLeavesNothingBehind(t *testing.T) {
 	inBubble(t, "en", func(b *bench) {
 		has(t, b.write("/backup"), "encrypted with the passphrase")

@@ -36,6 +36,7 @@ type telegram struct {
 	files    [][]byte // what was sent as a file
 	read     func(name string) ([]byte, error)
 	refuse   bool // files
+	blocked  bool // looking names up
 }
 
 func (n *telegram) Publish(_ context.Context, p platform.Post) (platform.Receipt, error) {
@@ -85,6 +86,12 @@ func (n *telegram) Resolve(_ context.Context, _ uint64, target string) (platform
 
 // Probe finds nobody but the canaries.
 func (n *telegram) Probe(_ context.Context, rule profile.Rule, username string) (profile.Result, error) {
+	n.mu.Lock()
+	blocked := n.blocked
+	n.mu.Unlock()
+	if blocked {
+		return profile.Result{Outcome: profile.Refused, Detail: "429"}, nil
+	}
 	if slices.Contains(rule.Canaries, username) {
 		return profile.Result{Outcome: profile.Found, Status: 200}, nil
 	}

@@ -123,10 +123,9 @@ func pause(n store.Notice, e *platform.Error) time.Duration {
 
 // reason says why a notice waits.
 func reason(n store.Notice, e *platform.Error, until time.Time) store.Reason {
-	why := store.Reason{Code: store.ReasonNotConnected, Until: until, Detail: e.Error()}
+	why := store.Reason{Code: store.ReasonRetry, Detail: e.Error()} // a notice that waits is no job that is overdue
 	switch {
-	case n.Chat == store.WebhookChat:
-		why = store.Reason{Code: store.ReasonRetry, Detail: e.Error()}
+	case n.Chat == store.WebhookChat: // the others are about Telegram
 	case e.Kind == platform.Wait && e.Scope == platform.ScopeChat:
 		why = store.Reason{Code: store.ReasonSlowmode, Until: until}
 	case e.Kind == platform.Wait:

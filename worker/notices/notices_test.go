@@ -110,6 +110,21 @@ func TestTheBotOfARestoredFileIsSilentAndTheWebhookIsNot(t *testing.T) {
 	})
 }
 
+func TestNoticesThatWaitForTheNetworkAreNotOverdue(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.bot.chats = map[string]*platform.Error{"100": failing(platform.Transient, platform.ScopeIdentity)}
+		b.start()
+		b.tell("one")
+		b.Pass(time.Hour)
+		b.View(func(tx *store.Tx) error {
+			if job, since, found, err := scheduler.Overdue(tx); err != nil || found && time.Since(since) > time.Minute {
+				t.Errorf("%s is overdue since %v, %v", job.Name, since, err)
+			}
+			return nil
+		})
+	})
+}
+
 func TestAWaitThatCannotBeTrueIsOver(t *testing.T) {
 	now := time.Now()
 	n := store.Notice{FailedAt: now.Add(-time.Minute), NotBefore: now.Add(300 * 24 * time.Hour)}
