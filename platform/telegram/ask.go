@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/gotd/td/tg"
 
@@ -79,6 +80,22 @@ func (n *Network) ask(ctx context.Context, c *connection, api *tg.Client, t targ
 	}
 	p.IdentityID = c.identity
 	return p, err
+}
+
+// askSlowmode asks how slow a chat in slow mode is. It is as well not to know: the chat says so when it is
+// sent to.
+func askSlowmode(ctx context.Context, api *tg.Client, p *place) error {
+	if !p.slow {
+		return nil
+	}
+	answer, err := api.ChannelsGetFullChannel(ctx, &tg.InputChannel{ChannelID: p.PeerID, AccessHash: p.AccessHash})
+	if err != nil {
+		return fmt.Errorf("ask for the slow mode: %w", err)
+	}
+	if full, ok := answer.FullChat.(*tg.ChannelFull); ok {
+		p.slowmode = time.Duration(full.SlowmodeSeconds) * time.Second
+	}
+	return nil
 }
 
 func askName(ctx context.Context, api *tg.Client, name string) (place, error) {

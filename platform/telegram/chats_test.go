@@ -3,6 +3,7 @@ package telegram_test
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -149,6 +150,23 @@ func TestAListOfChatsGoesOnAfterAWaitWhereItStopped(t *testing.T) {
 			t.Errorf("%d pages and %d waits for a list of three", pages, waits)
 		}
 		return
+	}
+}
+
+func TestHowSlowAChatIsIsKnown(t *testing.T) {
+	t.Parallel()
+	r, _ := newLoggedIn(t)
+	r.srv.AddGroup(telegramtest.Group{Title: "Slow", Username: "slow_place", Members: []string{"ringer"}, Slowmode: time.Minute})
+	if chat, asked := r.resolve("@slow_place"); !asked || chat.Slowmode != time.Minute {
+		t.Errorf("looked up: %+v", chat)
+	}
+	chats, err := r.network.Chats(r.ctx, r.id)
+	if i := slices.IndexFunc(chats, func(c platform.Chat) bool { return c.Title == "Slow" }); err != nil || i < 0 || chats[i].Slowmode != time.Minute {
+		t.Errorf("listed: %+v, %v", chats, err)
+	}
+	r.srv.Fail("channels.getFullChannel", 1, 420, "FLOOD_WAIT_600")
+	if _, err := r.network.Chats(r.ctx, r.id); err != nil {
+		t.Errorf("without knowing it: %v", err)
 	}
 }
 

@@ -110,7 +110,7 @@ func (n *Network) listChats(ctx context.Context, c *connection, api *tg.Client, 
 		}
 		places := describeAll(page.GetChats(), page.GetUsers())
 		var peers []store.Peer
-		before := len(l.listed)
+		before, answers := len(l.listed), true
 		for _, d := range page.GetDialogs() {
 			d, ok := d.(*tg.Dialog)
 			if !ok {
@@ -125,10 +125,12 @@ func (n *Network) listChats(ctx context.Context, c *connection, api *tg.Client, 
 			if p.moved {
 				continue
 			}
+			answers = answers && askSlowmode(ctx, api, &p) == nil // if not, the rest of the page is left in peace
 			peers = append(peers, p.Peer)
 			l.list = append(l.list, p.chat())
 		}
 		if err := n.storePeers(peers); err != nil {
+			l.next = nil // what it has is not in the store
 			return nil, storeFailed("store the chats", err)
 		}
 		_, slice := answer.(*tg.MessagesDialogsSlice)

@@ -58,6 +58,7 @@ func (n *Network) find(ctx context.Context, identityID uint64, name string) (pla
 	if p, err = n.ask(ctx, c, api, t); err != nil {
 		return place{fresh: true}, c.sorted(api, err, false)
 	}
+	_ = askSlowmode(ctx, api, &p)
 	return p, nil
 }
 

@@ -12,11 +12,13 @@ import (
 // place is a chat that was found.
 type place struct {
 	store.Peer
-	self     bool // the account itself, whose chat with itself holds its saved messages
-	fresh    bool // Telegram was asked
-	writable bool // false if it is certain that the identity may not write there
-	gone     bool // the identity is no longer in it
-	moved    bool // it has become a supergroup, which is another chat
+	self     bool          // the account itself, whose chat with itself holds its saved messages
+	fresh    bool          // Telegram was asked
+	writable bool          // false if it is certain that the identity may not write there
+	gone     bool          // the identity is no longer in it
+	moved    bool          // it has become a supergroup, which is another chat
+	slow     bool          // it is in slow mode for the identity
+	slowmode time.Duration // if that was asked for
 }
 
 func (p place) ref() platform.ChatRef {
@@ -24,7 +26,7 @@ func (p place) ref() platform.ChatRef {
 }
 
 func (p place) chat() platform.Chat {
-	return platform.Chat{ChatRef: p.ref(), Title: p.Title, Username: p.Username, Writable: p.writable}
+	return platform.Chat{ChatRef: p.ref(), Title: p.Title, Username: p.Username, Writable: p.writable, Slowmode: p.slowmode}
 }
 
 func (p place) input() tg.InputPeerClass {
@@ -59,6 +61,7 @@ func describeChat(c tg.ChatClass) (p place, ok bool) {
 		p.Peer = store.Peer{Type: store.PeerChannel, PeerID: c.ID, AccessHash: c.AccessHash,
 			Username: channelName(c), Title: c.Title}
 		p.writable = mayPost(c)
+		p.slow = c.SlowmodeEnabled && !c.Creator && c.AdminRights.Zero()
 	case *tg.ChannelForbidden:
 		p.Peer = store.Peer{Type: store.PeerChannel, PeerID: c.ID, AccessHash: c.AccessHash, Title: c.Title}
 		p.gone = true
