@@ -15,12 +15,13 @@ const (
 	presencePause = 20 * time.Millisecond
 	// oldCopyWait bounds how long a start waits for somebody who has had the file open since before.
 	oldCopyWait = 10 * time.Second
-	// copyRoom is how many bytes the file is always longer than its data: so its size does not
-	// change between the moment in which a copier asks for it and the one in which it reads where
-	// the data is.
-	copyRoom = 8 << 20
-	// copyGrowth is the default of Options.CopyGrowth.
-	copyGrowth = 1 << 30
+	// copyRoom is how many bytes the file is always longer than its data: so neither its size nor its
+	// holes change between the moment in which a copier asks for them and the one in which it reads
+	// where the data is. It is made in steps, because the room is written: what a copier takes for a
+	// hole it does not read.
+	copyRoom, copyRoomStep = 8 << 20, 1 << 20
+	// copyGrowth is the least default of Options.CopyGrowth.
+	copyGrowth = 256 << 20
 )
 
 // guard makes plain copies of the live file good ones. It keeps a reader at the last commit, and
@@ -35,7 +36,7 @@ const (
 //
 // All of it happens under DB.turn, mu is for those who ask.
 type guard struct {
-	limit int64 // bytes that the file may grow by for somebody's copy
+	limit int64 // bytes that the file may grow by for somebody's copy; 0: see growthLimit
 	note  func(string)
 	now   func() time.Time
 
@@ -50,7 +51,7 @@ type guard struct {
 	gaveUp  bool      // the file grew too much for them: it is as if nobody had it open
 	asked   time.Time // when the last question was
 	floor   int64     // size of the data when it was opened
-	size    int64     // of the file, when it was last looked at
+	filled  int64     // up to there the file has no holes
 	mu      sync.Mutex
 	because error // why copies can be bad; nil if they are good
 	givenUp error // why the last copy was given up, and when; nil: none was
@@ -58,17 +59,13 @@ type guard struct {
 }
 
 func newGuard(opts Options) *guard {
-	limit := opts.CopyGrowth
-	if limit == 0 {
-		limit = copyGrowth
-	}
-	return &guard{limit: limit, note: opts.note, now: opts.Now}
+	return &guard{limit: opts.CopyGrowth, note: opts.note, now: opts.Now}
 }
 
 // attach begins to guard a file that was just opened and not written yet. Whoever has had it open
 // since before may need pages that are free by now; they are given time until wait has passed.
 func (g *guard) attach(bolt *bbolt.DB, file *os.File, mapped int64, wait time.Duration) {
-	g.bolt, g.file, g.mapped, g.size = bolt, file, mapped, 0
+	g.bolt, g.file, g.mapped, g.filled = bolt, file, mapped, 0
 	others, err := watchOpeners(file)
 	if err == nil {
 		var present bool
@@ -128,7 +125,7 @@ func (g *guard) before() {
 	if g.opened && !g.gaveUp && g.floor == 0 {
 		g.floor = last.Size()
 	}
-	if grown := last.Size() - g.floor; g.opened && !g.gaveUp && grown > g.limit {
+	if grown := last.Size() - g.floor; g.opened && !g.gaveUp && grown > growthLimit(g.file, g.limit, g.floor) {
 		err := fmt.Errorf("the file has grown by %d MiB while somebody has it open", grown>>20)
 		g.note(err.Error() + ": if that is a copy, it is bad; belfry backup makes good ones")
 		g.gaveUp = true
@@ -198,22 +195,29 @@ func (g *guard) unpin(keep int) {
 	}
 }
 
-// makeRoom makes the file longer if its data takes nearly all of it.
+// makeRoom makes the file longer, and fills its holes, if its data takes nearly all of it.
 func (g *guard) makeRoom(used int64) error {
-	if g.size-used >= copyRoom {
+	if g.filled-used >= copyRoom {
 		return nil
 	}
-	info, err := g.file.Stat()
-	if err != nil {
+	to := used + copyRoom + copyRoomStep
+	if limit := int64(g.bolt.MaxSize); (limit > 0 && to > limit) || freeSpace(g.file) < 4*copyRoom {
+		return nil // there the room would take the place of what is to be written
+	}
+	if err := fillHoles(g.file, g.filled, to); err != nil {
 		return err
 	}
-	g.size = info.Size()
-	limit := int64(g.bolt.MaxSize)
-	if g.size-used >= copyRoom || (limit > 0 && used+3*copyRoom > limit) {
-		return nil
+	g.filled = to
+	return g.file.Sync()
+}
+
+// growthLimit is how many bytes a file may grow by for a reader before the reader is given up: as it is
+// set or, by default, a good deal or the file's own size, and never more than half of what was free.
+func growthLimit(f *os.File, set, size int64) int64 {
+	if set == 0 {
+		set = max(copyGrowth, size)
 	}
-	g.size = used + 3*copyRoom
-	return errors.Join(g.file.Truncate(g.size), g.file.Sync())
+	return min(set, freeSpace(f))
 }
 
 func (g *guard) say(because error) {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -68,3 +69,42 @@ func (o *openers) present() (bool, error) {
 }
 
 func (o *openers) close() error { return unix.Close(o.inotify) }
+
+// freeSpace is how many bytes are free where a file is.
+func freeSpace(f *os.File) int64 {
+	var fs unix.Statfs_t
+	if err := unix.Fstatfs(int(f.Fd()), &fs); err != nil {
+		return math.MaxInt64
+	}
+	return int64(fs.Bavail) * fs.Bsize
+}
+
+// fillHoles writes zeros where a file has holes between from and to, which may lie beyond its end.
+// Nobody else may write meanwhile. It moves the offset of the descriptor, which bbolt does not use.
+func fillHoles(f *os.File, from, to int64) error {
+	zeros := make([]byte, min(to-from, 1<<20))
+	for from < to {
+		hole, err := f.Seek(from, unix.SEEK_HOLE)
+		if errors.Is(err, unix.ENXIO) { // it is beyond the end
+			hole, err = from, nil
+		}
+		if err != nil || hole >= to {
+			return err
+		}
+		end, err := f.Seek(hole, unix.SEEK_DATA)
+		if errors.Is(err, unix.ENXIO) {
+			end, err = to, nil
+		}
+		if err != nil {
+			return err
+		}
+		for from = hole; from < min(end, to); {
+			n, err := f.WriteAt(zeros[:min(int64(len(zeros)), min(end, to)-from)], from)
+			if err != nil {
+				return err
+			}
+			from += int64(n)
+		}
+	}
+	return nil
+}

@@ -8,11 +8,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // load changes rows at random until stop, from several goroutines, so that pages are freed and
@@ -73,21 +76,11 @@ func run(name string, args ...string) error {
 // copiers are ways to make a plain copy.
 func copiers() map[string]func(from, to string) error {
 	return map[string]func(from, to string) error{
-		"cp": func(from, to string) error { return run("cp", from, to) },
-		"tar": func(from, to string) error {
-			dir, name := filepath.Split(from)
-			if err := run("tar", "-C", dir, "-cf", to+".tar", name); err != nil {
-				return err
-			}
-			if err := os.Mkdir(to+".d", 0o700); err != nil {
-				return err
-			}
-			if err := run("tar", "-C", to+".d", "-xf", to+".tar"); err != nil {
-				return err
-			}
-			return errors.Join(os.Rename(filepath.Join(to+".d", name), to), os.RemoveAll(to+".d"), os.Remove(to+".tar"))
-		},
-		"rsync": func(from, to string) error { return run("rsync", "--inplace", from, to) },
+		"cp":     func(from, to string) error { return run("cp", from, to) },
+		"tar":    archived("tar", "-cf"),
+		"tar -S": archived("tar", "-S", "-cf"),
+		"bsdtar": archived("bsdtar", "-cf"),
+		"rsync":  func(from, to string) error { return run("rsync", "--inplace", from, to) },
 		"a slow copier": func(from, to string) error {
 			in, err := os.Open(from)
 			if err != nil {
@@ -109,6 +102,23 @@ func copiers() map[string]func(from, to string) error {
 			}
 			return errors.Join(err, out.Close())
 		},
+	}
+}
+
+// archived copies a file by way of an archive.
+func archived(program string, create ...string) func(from, to string) error {
+	return func(from, to string) error {
+		dir, name := filepath.Split(from)
+		if err := run(program, append(append([]string{"-C", dir}, create...), to+".tar", name)...); err != nil {
+			return err
+		}
+		if err := os.Mkdir(to+".d", 0o700); err != nil {
+			return err
+		}
+		if err := run(program, "-C", to+".d", "-xf", to+".tar"); err != nil {
+			return err
+		}
+		return errors.Join(os.Rename(filepath.Join(to+".d", name), to), os.RemoveAll(to+".d"), os.Remove(to+".tar"))
 	}
 }
 
@@ -143,16 +153,16 @@ func guarded(t *testing.T, opts Options) *DB {
 // counts says how many copies of each kind are made.
 func counts() map[string]int {
 	if *long {
-		return map[string]int{"cp": 500, "tar": 200, "rsync": 200, "a slow copier": 10}
+		return map[string]int{"cp": 500, "tar": 200, "tar -S": 200, "bsdtar": 200, "rsync": 200, "a slow copier": 10}
 	}
-	return map[string]int{"cp": 8, "tar": 4, "rsync": 4, "a slow copier": 1}
+	return map[string]int{"cp": 8, "tar": 4, "tar -S": 8, "bsdtar": 8, "rsync": 4, "a slow copier": 1}
 }
 
 func TestAPlainCopyOfTheLiveFileIsGood(t *testing.T) {
 	for name, copier := range copiers() {
 		t.Run(name, func(t *testing.T) {
 			if name != "a slow copier" {
-				needProgram(t, name)
+				needProgram(t, strings.Fields(name)[0])
 			}
 			db := guarded(t, Options{})
 			stop := load(t, db, 4)
@@ -367,5 +377,64 @@ func TestNoReaderIsLeftWhenTheFileOutgrowsItsAddressSpace(t *testing.T) {
 	commits(t, db, 2)
 	if ok, why := db.Copyable(); ok || len(db.guard.pins) != 0 {
 		t.Errorf("copyable: %v, %q, with %d readers", ok, why, len(db.guard.pins))
+	}
+}
+
+// A copier that looks for holes first leaves out what is written there afterwards.
+func TestThereIsNoHoleWhereTheNextCommitsWrite(t *testing.T) {
+	db := guarded(t, Options{})
+	stop := load(t, db, 2)
+	defer stop()
+	for range 30 {
+		f, err := os.Open(db.Path())
+		if err != nil {
+			t.Fatal(err)
+		}
+		hole, err := f.Seek(0, unix.SEEK_HOLE) // is the end of the file where there is none
+		size, err2 := db.Size()
+		if err := errors.Join(err, err2, f.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if hole < size+copyRoom/2 {
+			t.Fatalf("the data takes %d bytes, and at %d is a hole", size, hole)
+		}
+		before := db.Commits()
+		for db.Commits() < before+10 {
+			runtime.Gosched()
+		}
+	}
+}
+
+func TestACopierIsGivenUpBeforeTheDiskIsFull(t *testing.T) {
+	dir := t.TempDir()
+	err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=100m")
+	need(t, err == nil, "the right to mount a small filesystem")
+	defer func() {
+		if err := unix.Unmount(dir, 0); err != nil {
+			t.Error(err)
+		}
+	}()
+	db, err := Open(filepath.Join(dir, "belfry.db"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if ok, why := db.Copyable(); !ok {
+		need(t, false, "file leases: "+why)
+	}
+	load(t, db, 0)()
+	in, err := os.Open(db.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	for range 30 { // each takes some 100 kB as long as nothing is reused
+		commits(t, db, 50)
+	}
+	if at, why := db.CopyGivenUp(); at.IsZero() || why == nil {
+		t.Error("the copier was not given up")
+	}
+	if free := freeSpace(db.guard.file); free < 30<<20 {
+		t.Errorf("%d MiB are left", free>>20)
 	}
 }
