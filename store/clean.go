@@ -2,22 +2,11 @@ package store
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/fnv"
-	"io"
-	"math"
 	"os"
 
 	"go.etcd.io/bbolt"
-)
-
-const (
-	// pageHeader is the number of bytes before what a page of bbolt holds.
-	pageHeader = 16
-	// metaSize is the number of bytes of a meta page that its checksum covers.
-	metaSize = 56
 )
 
 // The free pages are written into the file when it is closed, and with the first commit after that
@@ -29,47 +18,13 @@ func closedCleanly(path string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	first, err := readMeta(f, 0)
-	if err == nil {
-		var second meta
-		if second, err = readMeta(f, int64(first.pageSize)); err == nil && (!first.valid || second.valid && second.txid > first.txid) {
-			first = second
-		}
-	}
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = nil // too short to be a file of ours, which bbolt says in its own words
-	}
-	return first.valid && first.freelist != math.MaxUint64, errors.Join(err, f.Close())
-}
-
-// meta is what matters here of a meta page.
-type meta struct {
-	valid    bool
-	pageSize uint32
-	freelist uint64
-	txid     uint64
-}
-
-func readMeta(f *os.File, at int64) (meta, error) {
-	var page [metaSize + 8]byte
-	if _, err := f.ReadAt(page[:], at+pageHeader); err != nil {
-		return meta{}, err
-	}
-	sum := fnv.New64a()
-	if _, err := sum.Write(page[:metaSize]); err != nil {
-		return meta{}, err
-	}
-	return meta{
-		valid:    sum.Sum64() == binary.NativeEndian.Uint64(page[metaSize:]),
-		pageSize: binary.NativeEndian.Uint32(page[8:]),
-		freelist: binary.NativeEndian.Uint64(page[32:]),
-		txid:     binary.NativeEndian.Uint64(page[48:]),
-	}, nil
+	all, err := metas(f) // a file that is too short to be ours has none, which bbolt says in its own words
+	return len(all) > 0 && all[0].freelist != noFreelist, errors.Join(err, f.Close())
 }
 
 // prove decides whether a file may be trusted. One that was not closed has its pages verified
 // first: bad pages can end the process, and writing to them makes it worse. Rows and indexes, which
-// take ten times as long, can do no harm and are left to whoever asks [DB.Recovered].
+// take ten times as long, can do no harm and are left to [DB.VerifyInUse].
 func (db *DB) prove() (err error) {
 	info, err := os.Stat(db.path)
 	if err != nil {
@@ -97,7 +52,7 @@ func (db *DB) prove() (err error) {
 	if len(problems) > 0 {
 		return damaged(db.path, problems)
 	}
-	db.trusted, db.recovered = true, true
+	db.trusted = true
 	return nil
 }
 
@@ -106,10 +61,6 @@ func damaged(path string, problems []Problem) error {
 	return fmt.Errorf("%s is %w (%d problems, the first: %s): it was left as it is; move it away and restore a backup",
 		path, ErrDamaged, len(problems), problems[0])
 }
-
-// Recovered reports whether the file had not been closed before it was opened, so that its pages
-// were verified but not yet what they hold, which [DB.Verify] does.
-func (db *DB) Recovered() bool { return db.recovered }
 
 // closeCleanly writes the free pages into the file. The caller holds the turn and handle.
 func (db *DB) closeCleanly() {

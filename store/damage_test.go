@@ -49,7 +49,7 @@ func TestDamageThatIsMetIsToldUntilItIsGone(t *testing.T) {
 	if found := db.Damaged(); len(found) != 1 || found[0].ID != 2 {
 		t.Errorf("after one is good again: %v", found)
 	}
-	if _, err := db.Repair(); err != nil {
+	if _, _, err := db.repair(); err != nil {
 		t.Fatal(err)
 	}
 	if found := db.Damaged(); len(found) > 0 {
@@ -74,7 +74,7 @@ func TestWhatAVerificationFindsIsToldUntilTheNext(t *testing.T) {
 	if found := db.Damaged(); len(found) != len(problems) || found[0].ID != 1 {
 		t.Errorf("the verification found %v, told is %v", problems, found)
 	}
-	if _, err := db.Repair(); err != nil {
+	if _, _, err := db.repair(); err != nil {
 		t.Fatal(err)
 	}
 	mustVerify(t, db)

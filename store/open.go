@@ -76,7 +76,7 @@ func (db *DB) openFile(wait time.Duration) error {
 	if !db.opts.ReadOnly {
 		db.guard.attach(bolt, file, mapped, wait)
 	}
-	db.bolt = bolt
+	db.bolt, db.file = bolt, file
 	return nil
 }
 

@@ -76,6 +76,12 @@ func postTable() def[Post] {
 		name:  "posts",
 		id:    func(p *Post) *uint64 { return &p.ID },
 		valid: (*Post).validate,
+		job: func(tx *Tx, p *Post) Job {
+			if p.Status.Final() {
+				return Job{}
+			}
+			return jobOnce(tx, p.JobName(), "post", p.ID, p.IdentityID, p.ScheduledTime, p.Held)
+		},
 		indexes: []Index[Post]{
 			{Name: "status", Key: func(p *Post) []byte { return key(nil).str(string(p.Status)).time(p.ScheduledTime) }},
 			{Name: "time", Key: func(p *Post) []byte { return key(nil).time(p.ScheduledTime) }},

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -12,10 +13,47 @@ import (
 // as they were found.
 const asideBucket = "aside"
 
-// Repair takes damaged rows out of their tables, keeps their bytes aside, and builds all indexes anew
-// from the rows that are left. It returns what it took out. Pages that are damaged it cannot repair.
-func (db *DB) Repair() (taken []Problem, err error) {
-	err = db.Update(func(tx *Tx) error {
+// Repaired is what a repair has done.
+type Repaired struct {
+	Taken []Problem // rows that were set aside, or pages that were left out
+	Made  []Problem // jobs that were missing and are there again
+	Aside string    // where the damaged file is, if a new one had to be made of what could be read
+}
+
+// Repair mends a file that no process has open. Damaged rows are taken out of their tables, their bytes
+// kept aside; all indexes are built anew from the rows that are left, and jobs that are missing made
+// again. Where pages are damaged, what can be read is put into a new file, which starts paused, as a
+// restored one does: what was sent may not be on record any more. The damaged file is kept.
+func Repair(ctx context.Context, path string, opts Options) (r Repaired, err error) {
+	problems, err := opts.Verifier.verifyPages(ctx, path)
+	if err != nil {
+		return r, fmt.Errorf("repair %s: %w", path, err)
+	}
+	if len(problems) > 0 {
+		r.Taken, r.Aside, err = salvage(ctx, path, opts)
+	} else {
+		opts.Verifier = nil // its pages were verified just now
+		r.Taken, r.Made, err = repairFile(path, opts)
+	}
+	if err != nil {
+		return r, fmt.Errorf("repair %s: %w", path, err)
+	}
+	return r, nil
+}
+
+// repairFile repairs a file whose pages are good.
+func repairFile(path string, opts Options) (taken, made []Problem, err error) {
+	db, err := Open(path, opts)
+	if err != nil {
+		return nil, nil, err
+	}
+	db.trusted = true
+	taken, made, err = db.repair()
+	return taken, made, errors.Join(err, db.Close())
+}
+
+func (db *DB) repair() (taken []Problem, made []Problem, err error) {
+	err = db.Update(func(tx *Tx) (err error) {
 		taken = nil
 		for _, t := range db.schema.all {
 			these, err := t.setAside(tx)
@@ -28,12 +66,10 @@ func (db *DB) Repair() (taken []Problem, err error) {
 			}
 		}
 		tx.writes++
-		return nil
+		made, err = tx.putMissingJobs(db.schema.all)
+		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("repair %s: %w", db.path, err)
-	}
-	return taken, nil
+	return taken, made, err
 }
 
 // Aside returns how many damaged rows are kept aside.

@@ -63,7 +63,7 @@ func TestARestoredFileStartsPausedAndBelongsToTheService(t *testing.T) {
 	}
 	defer restored.Close()
 	mustVerify(t, restored)
-	if restored.Recovered() {
+	if !restored.clean {
 		t.Error("it is verified once more at its first start")
 	}
 	if got := names(t, restored); len(got) != 3 || got[0] != "kept" || got[1] != Paused || got[2] != Restored {
@@ -172,14 +172,14 @@ func TestAnUncleanStopIsNoticedAndProvedFirst(t *testing.T) {
 	if db, err = Open(path, opts); err != nil {
 		t.Fatal(err)
 	}
-	if !db.Recovered() || len(notes) != 1 {
-		t.Errorf("recovered: %v, notes: %q", db.Recovered(), notes)
+	if db.clean || len(notes) != 1 {
+		t.Errorf("closed cleanly: %v, notes: %q", db.clean, notes)
 	}
 	mustVerify(t, db)
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if db, err = Open(path, opts); err != nil || db.Recovered() {
+	if db, err = Open(path, opts); err != nil || !db.clean {
 		t.Fatal("after a clean stop it is verified again", err)
 	}
 	if err := db.Close(); err != nil {

@@ -63,6 +63,9 @@ type anyTable interface {
 	tableName() string
 	verify(tx *Tx, report func(Problem))
 	read(tx *Tx, id uint64) error
+	verifyPart(tx *Tx, part int, from []byte, report func(Problem)) (next []byte)
+	parts() int
+	withoutJob(tx *Tx, visit func(Problem, Job) error) error
 	rebuild(tx *Tx) error
 	setAside(tx *Tx) ([]Problem, error)
 }

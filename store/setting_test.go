@@ -24,7 +24,7 @@ func TestADamagedSettingIsSetAnew(t *testing.T) {
 	if err != nil || len(problems) != 1 || problems[0].ID != 1 {
 		t.Errorf("%v, %v", problems, err)
 	}
-	if _, err := db.Repair(); err != nil {
+	if _, _, err := db.repair(); err != nil {
 		t.Fatal(err)
 	}
 	mustVerify(t, db)

@@ -12,6 +12,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -44,7 +45,8 @@ type Options struct {
 	// MaxSize is the size in bytes that the file may grow to; 0 means no limit.
 	MaxSize int
 	// CopyGrowth is the number of bytes that the file may grow by while somebody has it open to copy
-	// it, before their copy is given up; 0 means 1 GiB.
+	// it, before their copy is given up; 0 means 256 MiB, or the size of the file if that is more. It is
+	// never more than what is left free.
 	CopyGrowth int64
 	// Key seals the secrets of logins, in [KeySize] bytes. Without it, or with another one than they were
 	// sealed with, they read as empty and stay sealed, and new ones are refused with a [*FieldError].
@@ -78,12 +80,12 @@ type DB struct {
 
 	handle     sync.RWMutex // held for reading by each transaction, for writing while the file is reopened
 	bolt       *bbolt.DB
+	file       *os.File // bbolt's own descriptor
 	closed     bool
 	broken     error     // the commit that failed, until the file could be opened again
 	reopenedAt time.Time // the last attempt to open it again
 	clean      bool      // the file is as Close leaves it
 	trusted    bool      // its pages are known to be good
-	recovered  bool      // they had to be verified
 
 	turn    chan struct{} // held by the goroutine that commits
 	guard   *guard        // used by the holder of turn

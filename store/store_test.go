@@ -382,7 +382,7 @@ func TestDamagedRowsAreFoundAndTakeNobodyDown(t *testing.T) {
 		t.Error(err)
 	}
 
-	taken, err := db.Repair()
+	taken, _, err := db.repair()
 	if err != nil || len(taken) != 1 || taken[0].ID != 2 {
 		t.Errorf("repair: %v, %v", taken, err)
 	}
@@ -422,7 +422,7 @@ func TestVerifyFindsAnIndexThatLies(t *testing.T) {
 			if problems, err := db.Verify(); err != nil || len(problems) == 0 {
 				t.Errorf("verify: %v, %v", problems, err)
 			}
-			if taken, err := db.Repair(); err != nil || len(taken) > 0 {
+			if taken, _, err := db.repair(); err != nil || len(taken) > 0 {
 				t.Errorf("repair: %v, %v", taken, err)
 			}
 			mustVerify(t, db)
@@ -546,7 +546,7 @@ func TestADamagedHoldIsReplacedByTheNextWait(t *testing.T) {
 		}
 		return nil
 	})
-	if _, err := db.Repair(); err != nil {
+	if _, _, err := db.repair(); err != nil {
 		t.Error(err)
 	}
 }

@@ -11,10 +11,12 @@ import (
 // def declares a table: what its rows are called, where their id is, when they are valid, and by
 // which keys they are found.
 type def[T any] struct {
-	name    string
-	id      func(*T) *uint64
-	valid   func(*T) error  // nil: any row is valid
-	secret  func(*T) secret // nil: it has none
+	name   string
+	id     func(*T) *uint64
+	valid  func(*T) error  // nil: any row is valid
+	secret func(*T) secret // nil: it has none
+	// job returns the job without which nothing would come of a row; without a name if it needs none.
+	job     func(*Tx, *T) Job
 	indexes []Index[T]
 
 	number int // position in the schema

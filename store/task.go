@@ -117,6 +117,13 @@ func taskTable() def[Task] {
 		name:  "tasks",
 		id:    func(t *Task) *uint64 { return &t.ID },
 		valid: (*Task).validate,
+		job: func(tx *Tx, t *Task) Job {
+			if t.Status.Final() {
+				return Job{}
+			}
+			// Somebody may have paused it, and to go on against their will is worse than to wait for them.
+			return jobOnce(tx, t.JobName(), "task", t.ID, t.IdentityID, t.StartAt, true)
+		},
 		indexes: []Index[Task]{
 			{Name: "status", Key: func(t *Task) []byte { return key(nil).str(string(t.Status)).time(t.CreatedAt) }},
 			{Name: "created", Key: func(t *Task) []byte { return key(nil).time(t.CreatedAt) }},

@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -26,6 +27,8 @@ const (
 	verifySpeed = 4 << 20
 	// verifierStack bounds the memory that a loop of pages can take.
 	verifierStack = 64 << 20
+	// verifierMemory is what the child may take, beside a part of the file's size.
+	verifierMemory = 256 << 20
 )
 
 // Verifier is a command that verifies files in a process of its own, which a damaged file can end
@@ -35,8 +38,8 @@ type Verifier []string
 // verdict is what the child prints.
 type verdict struct {
 	Problems []Problem `json:"problems"`
-	Error    string    `json:"error,omitempty"` // why the file could not be verified
-	InUse    bool      `json:"in_use,omitempty"`
+	Error    string    `json:"error,omitempty"`  // why the file could not be verified
+	InUse    bool      `json:"in_use,omitempty"` // that is why
 }
 
 // VerifyMain is the child's part of [Verifier]. It prints what it finds and returns an error only
@@ -45,8 +48,18 @@ func VerifyMain(out io.Writer, args []string) error {
 	if len(args) == 0 || len(args) > 2 || (len(args) == 2 && args[0] != pagesOnly) {
 		return errors.New("usage: [" + pagesOnly + "] FILE")
 	}
+	path := args[len(args)-1]
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
 	debug.SetMaxStack(verifierStack)
-	problems, err := verifyFile(args[len(args)-1], len(args) == 2)
+	memory := verifierMemory + info.Size()/4
+	debug.SetMemoryLimit(memory / 2)
+	if err := syscall.Setrlimit(syscall.RLIMIT_DATA, &syscall.Rlimit{Cur: uint64(memory), Max: uint64(memory)}); err != nil {
+		return err
+	}
+	problems, err := verifyFile(path, len(args) == 2)
 	v := verdict{Problems: problems}
 	if len(problems) > maxProblems {
 		v.Problems = append(slices.Clip(problems[:maxProblems]),
@@ -59,8 +72,7 @@ func VerifyMain(out io.Writer, args []string) error {
 }
 
 // Verify verifies a file that no process has open and returns what is wrong with it. The child is
-// ended when ctx ends, or when it has taken longer than the file's size explains: damaged pages can
-// lead in circles.
+// ended when ctx ends, or when it takes more time or memory than the file's size explains.
 func (v Verifier) Verify(ctx context.Context, path string) ([]Problem, error) {
 	return v.run(ctx, path)
 }
@@ -122,13 +134,47 @@ func verifyFile(path string, pages bool) (problems []Problem, err error) {
 			problems = append(problems, Problem{Table: pagesTable, Problem: fmt.Sprint("cannot be read: ", v)})
 		}
 	}()
-	db, err := Open(path, Options{ReadOnly: true, anyVersion: pages})
-	if err != nil && errors.Is(err, ErrDamaged) {
-		return []Problem{{Table: pagesTable, Problem: err.Error()}}, nil
-	}
+	f, err := lock(path, syscall.LOCK_SH)
 	if err != nil {
 		return nil, err
 	}
-	problems, err = db.verify(pages)
+	problems, err = checkPages(f)
+	if err := errors.Join(err, f.Close()); err != nil || pages || len(problems) > 0 {
+		return problems, err
+	}
+	db, err := Open(path, Options{ReadOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	problems, err = db.verify()
+	err = errors.Join(err, db.View(func(tx *Tx) error {
+		for _, t := range db.schema.all {
+			if err := t.withoutJob(tx, func(p Problem, _ Job) error { problems = append(problems, p); return nil }); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
 	return problems, errors.Join(err, db.Close())
+}
+
+// lock opens a file and keeps those away who would open it to change it or, with LOCK_EX, at all.
+func lock(path string, how int) (*os.File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	for range 20 { // as long as bbolt waits
+		if err = syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB); !errors.Is(err, syscall.EWOULDBLOCK) {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		err = inUse(path)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }

@@ -6,9 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"sync"
-
-	"go.etcd.io/bbolt"
 )
 
 // Problem is something in the file that is not as it must be.
@@ -35,7 +32,7 @@ func (db *DB) Verify() (problems []Problem, err error) {
 		}
 	}()
 	if len(db.opts.Verifier) == 0 || db.opts.ReadOnly {
-		return db.verify(false)
+		return db.verify()
 	}
 	temporary := db.path + ".verify"
 	if err := db.snapshot(temporary); err != nil {
@@ -45,18 +42,12 @@ func (db *DB) Verify() (problems []Problem, err error) {
 	return problems, errors.Join(err, os.Remove(temporary))
 }
 
-// verify works in this process. While bbolt looks at its pages, updates wait, because it compares
-// them with what is free now.
-func (db *DB) verify(pagesOnly bool) (problems []Problem, err error) {
-	db.turn <- struct{}{}
-	release := sync.OnceFunc(func() { <-db.turn })
-	defer release()
+// verify works in this process.
+func (db *DB) verify() (problems []Problem, err error) {
 	err = db.View(func(tx *Tx) error {
 		report := func(p Problem) { problems = append(problems, p) }
-		tx.pages(report)
-		release()
-		if pagesOnly || len(problems) > 0 { // what bad pages hold is not worth telling
-			return nil
+		if err := db.pages(tx, report); err != nil || len(problems) > 0 { // what bad pages hold is not worth telling
+			return err
 		}
 		for _, t := range db.schema.all {
 			t.verify(tx, report)
@@ -76,16 +67,16 @@ func (db *DB) snapshot(path string) error {
 	return db.copyTo(path)
 }
 
-// pages reports what bbolt's own check finds. Nobody else may write meanwhile. Where pages lead in
-// circles there is no end to it: then the check is left standing.
-func (tx *Tx) pages(report func(Problem)) {
-	n := 0
-	for err := range tx.bolt.Check(bbolt.WithKVStringer(shownKeys{})) {
-		report(Problem{Table: pagesTable, Problem: err.Error()})
-		if n++; n == maxProblems {
-			return
-		}
+// pages proves the pages that a transaction sees.
+func (db *DB) pages(tx *Tx, report func(Problem)) error {
+	size := int64(tx.bolt.DB().Info().PageSize)
+	w, err := newWalk(db.file, meta{
+		pageSize: size, pages: uint64(tx.Size() / size), root: uint64(tx.bolt.Cursor().Bucket().Root()), freelist: noFreelist,
+	}, report)
+	if err != nil {
+		return err
 	}
+	return w.all()
 }
 
 // verify proves each index against the rows: each row's entries are there, and there are no more
@@ -96,31 +87,38 @@ func (d *def[T]) verify(tx *Tx, report func(Problem)) {
 	want := make([]int, len(d.indexes))
 	cursor := rows.Cursor()
 	for k, data := cursor.First(); k != nil; k, data = cursor.Next() {
-		if len(k) != idSize {
-			report(Problem{Table: d.name, Problem: fmt.Sprintf("row key %s is not an id", shown(k))})
-			continue
-		}
-		id := binary.BigEndian.Uint64(k)
-		if id > rows.Sequence() {
-			report(Problem{Table: d.name, ID: id, Problem: "has an id that was never given out"})
-		}
-		row, err := t.decode(id, data)
-		if err != nil {
-			report(Problem{Table: d.name, ID: id, Problem: err.Error()})
-			continue
-		}
-		for i := range d.indexes {
-			if entry := key(d.indexes[i].Key(&row)); entry != nil {
-				want[i]++
-				if found, _ := t.index(i).Cursor().Seek(entry.uint(id)); string(found) != string(entry.uint(id)) {
-					report(Problem{Table: d.name, ID: id, Problem: "is missing from index " + d.indexes[i].Name})
-				}
-			}
-		}
+		t.verifyRow(k, data, want, report)
 	}
 	for i := range d.indexes {
 		t.verifyCount(i, want[i], report)
 	}
+}
+
+// verifyRow proves a row and its entries, which it counts. It returns nil for a row that is damaged.
+func (t Table[T]) verifyRow(k, data []byte, want []int, report func(Problem)) *T {
+	d := t.def
+	if len(k) != idSize {
+		report(Problem{Table: d.name, Problem: fmt.Sprintf("row key %s is not an id", shown(k))})
+		return nil
+	}
+	id := binary.BigEndian.Uint64(k)
+	if id > t.tx.bucket(d.bucket, d.name).Sequence() {
+		report(Problem{Table: d.name, ID: id, Problem: "has an id that was never given out"})
+	}
+	row, err := t.decode(id, data)
+	if err != nil {
+		report(Problem{Table: d.name, ID: id, Problem: err.Error()})
+		return nil
+	}
+	for i := range d.indexes {
+		if entry := key(d.indexes[i].Key(&row)); entry != nil {
+			want[i]++
+			if found, _ := t.index(i).Cursor().Seek(entry.uint(id)); string(found) != string(entry.uint(id)) {
+				report(Problem{Table: d.name, ID: id, Problem: "is missing from index " + d.indexes[i].Name})
+			}
+		}
+	}
+	return &row
 }
 
 func (t Table[T]) verifyCount(i, want int, report func(Problem)) {
@@ -149,17 +147,21 @@ func (t Table[T]) verifyCount(i, want int, report func(Problem)) {
 func (t Table[T]) verifyEntries(i int, report func(Problem)) {
 	cursor := t.index(i).Cursor()
 	for k, _ := cursor.First(); k != nil; k, _ = cursor.Next() {
-		if len(k) < idSize {
-			continue
-		}
-		id := entryID(k)
-		row, err := t.Get(id)
-		switch {
-		case errors.Is(err, ErrNotFound):
-			report(Problem{Table: t.def.name, ID: id, Problem: "is gone, but in index " + t.def.indexes[i].Name})
-		case err == nil && string(t.def.indexes[i].Key(&row)) != string(entryKey(k)):
-			report(Problem{Table: t.def.name, ID: id, Problem: "is in index " + t.def.indexes[i].Name + " under a key that it has not"})
-		}
+		t.verifyEntry(i, k, report)
+	}
+}
+
+func (t Table[T]) verifyEntry(i int, k []byte, report func(Problem)) {
+	if len(k) < idSize {
+		return
+	}
+	id := entryID(k)
+	row, err := t.Get(id)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		report(Problem{Table: t.def.name, ID: id, Problem: "is gone, but in index " + t.def.indexes[i].Name})
+	case err == nil && string(t.def.indexes[i].Key(&row)) != string(entryKey(k)):
+		report(Problem{Table: t.def.name, ID: id, Problem: "is in index " + t.def.indexes[i].Name + " under a key that it has not"})
 	}
 }
 
@@ -170,12 +172,6 @@ func shown(key []byte) string {
 	}
 	return fmt.Sprintf("%x", key)
 }
-
-// shownKeys is how bbolt is to show keys.
-type shownKeys struct{}
-
-func (shownKeys) KeyToString(key []byte) string     { return shown(key) }
-func (shownKeys) ValueToString(value []byte) string { return shown(value) }
 
 // Backup writes a copy of the file as the last commit left it. The copy is verified before it
 // appears at path, which must not exist yet.

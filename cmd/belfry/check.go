@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -17,7 +16,7 @@ type checkCommand struct {
 	File string `arg:"" optional:"" type:"path" help:"The file; by default the service's."`
 	JSON bool   `name:"json" help:"Print JSON."`
 
-	Repair bool `help:"Set damaged rows aside inside the file and build its indexes anew, while the service is stopped."`
+	Repair bool `help:"Set damaged rows aside, build the indexes anew and make missing jobs again, while the service is stopped. If pages are damaged, what can be read goes into a new file."`
 }
 
 // Run verifies a file and fails if anything is wrong with it.
@@ -27,7 +26,7 @@ func (c *checkCommand) Run(ctx context.Context, o output) error {
 		path = c.File
 	}
 	if c.Repair {
-		return c.repair(path, o)
+		return c.repair(ctx, path, o)
 	}
 	problems, err := c.verify(ctx, path)
 	if err != nil {
@@ -46,7 +45,7 @@ func (c *checkCommand) Run(ctx context.Context, o output) error {
 		}
 	}
 	if len(problems) > 0 {
-		return fmt.Errorf("%s: %d problems: restore a backup, or go on without the damaged rows: belfry check --repair", path, len(problems))
+		return fmt.Errorf("%s: %d problems: restore a backup, or stop belfry and go on with what is not damaged: belfry check --repair", path, len(problems))
 	}
 	if !c.JSON {
 		fmt.Fprintf(o.out, "%s: no problems\n", path)
@@ -66,31 +65,32 @@ func (c *checkCommand) verify(ctx context.Context, path string) ([]store.Problem
 			return result.Problems, err
 		}
 	}
-	db, err := store.Open(path, store.Options{ReadOnly: true})
-	if err != nil {
-		return nil, err
-	}
-	problems, err := db.Verify()
-	return problems, errors.Join(err, db.Close())
+	return verifier().Verify(ctx, path)
 }
 
 // repair takes what is damaged out of the way of the rest.
-func (c *checkCommand) repair(path string, o output) error {
+func (c *checkCommand) repair(ctx context.Context, path string, o output) error {
 	key, err := c.key(false)
 	if err != nil {
 		return err
 	}
-	db, err := store.Open(path, store.Options{Key: key, Verifier: verifier()})
+	done, err := store.Repair(ctx, path, store.Options{Key: key, Verifier: verifier()})
 	if err != nil {
 		return err
 	}
-	taken, err := db.Repair()
-	for _, p := range taken {
+	for _, p := range done.Taken {
 		fmt.Fprintln(o.out, p)
 	}
-	if err := errors.Join(err, db.Close()); err != nil {
-		return err
+	for _, p := range done.Made {
+		fmt.Fprintf(o.out, "%s: it has one again\n", p)
 	}
-	_, err = fmt.Fprintf(o.out, "%s: %d damaged rows were set aside, and the indexes are as the rows say\n", path, len(taken))
+	if done.Aside != "" {
+		fmt.Fprintf(o.out, `%s: what could be read of it is in a new file; the damaged one was kept as %s.
+What is missing may include what was sent: compare it with a backup. Nothing runs until: belfry jobs resume --all
+`, path, done.Aside)
+		return nil
+	}
+	_, err = fmt.Fprintf(o.out, "%s: %d damaged rows were set aside, %d missing jobs were made again, and the indexes are as the rows say\n",
+		path, len(done.Taken), len(done.Made))
 	return err
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,7 +11,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"belfry/scheduler/schedulertest"
 	"belfry/store"
 )
 
@@ -151,5 +154,133 @@ func TestCheckFindsADamagedFile(t *testing.T) {
 	if out, err := m.output("check", "--repair"); err != nil || !strings.Contains(out, "settings 1") || !strings.Contains(out, "1 damaged rows were set aside") {
 		t.Errorf("check --repair: %v: %s", err, out)
 	}
+	m.mustCheck()
+}
+
+// spoilPage changes a page of a file that nobody has open.
+func spoilPage(t *testing.T, path string, page int64, spoil func(page []byte) []byte) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := make([]byte, 4096)
+	_, err = f.ReadAt(b, page*4096)
+	if err == nil {
+		_, err = f.WriteAt(spoil(b), page*4096)
+	}
+	if err := errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestDamagedPagesAreNamedAndTheRestIsSalvaged(t *testing.T) {
+	m := newMachine(t)
+	db, err := store.Open(m.file(), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(func(tx *store.Tx) error {
+		for i := range 1000 {
+			if err := tx.Settings.Set(fmt.Sprint(i), strings.Repeat("x", 100)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(m.file())
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := int64(bytes.Index(whole, []byte(`"name":"500"`)) / 4096)
+	named := fmt.Sprintf("page %d ", page)
+
+	if err := os.Truncate(m.file(), page*4096); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := m.output("check"); exitCode(err) != exitFailed || !strings.Contains(out, "cut short") {
+		t.Errorf("cut short: exit code %d: %v: %s", exitCode(err), err, out)
+	}
+	for name, spoil := range map[string]func([]byte) []byte{
+		"a number of pages that cannot be": func(b []byte) []byte { b[15] ^= 0x40; return b },
+		"zeros":                            func(b []byte) []byte { clear(b); return b },
+	} {
+		if err := os.WriteFile(m.file(), whole, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		spoilPage(t, m.file(), page, spoil)
+		if out, err := m.output("check", m.file()); exitCode(err) != exitFailed || !strings.Contains(out, named) {
+			t.Errorf("%s: exit code %d: %v: %s", name, exitCode(err), err, out)
+		}
+		out, err := m.output("check", "--repair")
+		if err != nil || !strings.Contains(out, named) || !strings.Contains(out, m.file()+".damaged-") {
+			t.Errorf("%s: %v: %s", name, err, out)
+		}
+		m.mustCheck()
+		m.inStore(func(tx *store.Tx) error {
+			if value, err := tx.Settings.Value("1"); err != nil || value == "" {
+				t.Errorf("%s: what was not damaged is not there: %v", name, err)
+			}
+			return nil
+		})
+		kept, _ := filepath.Glob(m.file() + ".damaged-*")
+		for _, file := range kept {
+			if err := os.Remove(file); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(kept) != 1 {
+			t.Errorf("%s: kept are %v", name, kept)
+		}
+	}
+}
+
+// The service says what is damaged in a file that was closed as it should be, and a post whose job is
+// lost goes out after a repair.
+func TestAPostWhoseJobIsDamagedGoesOutAfterARepair(t *testing.T) {
+	m := newMachine(t)
+	token, channels := m.bot("lost_bot", "lost")
+	m.env = append(m.env, "TELEGRAM_BOT_TOKEN="+token, "TELEGRAM_CHAT=@lost")
+	p, url := m.start()
+	m.waitForLogin(url)
+	at := time.Now().Add(2 * time.Second)
+	err := api(t.Context(), "POST", url+"/api/v1/scheduled-posts", map[string]any{
+		"text": "not lost", "platform": "telegram", "scheduled_time": at.UTC().Format(time.RFC3339Nano),
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.stop()
+	var id uint64
+	m.inStore(func(tx *store.Tx) error {
+		job, err := tx.Jobs.ByName("post_1")
+		id = job.ID
+		return err
+	})
+	schedulertest.Damage(t, m.file(), "jobs", id)
+	p, _ = m.start()
+	select {
+	case n := <-p.verified:
+		if n == 0 {
+			t.Errorf("the service finds nothing wrong with the file\n%s", p.log)
+		}
+	case <-time.After(time.Minute):
+		t.Error("the service does not verify the file")
+	}
+	p.stop()
+	out, err := m.output("check", "--repair")
+	if err != nil || !strings.Contains(out, fmt.Sprint("jobs ", id)) || !strings.Contains(out, "posts 1: has no job post_1") {
+		t.Errorf("check --repair: %v: %s", err, out)
+	}
+	m.mustCheck()
+	p, url = m.start()
+	waitForEnd(t, url, time.Now().Add(time.Minute))
+	if sent := m.tg.Messages(channels[0].ID); len(sent) != 1 || sent[0].Text != "not lost" {
+		t.Errorf("the channel has %v", sent)
+	}
+	p.stop()
 	m.mustCheck()
 }

@@ -116,12 +116,14 @@ type process struct {
 	log  *bytes.Buffer
 	url  chan string // receives the page's address when it serves
 	done chan error
+
+	verified chan int // receives how many problems it has found in the file
 }
 
 // launch starts the service and returns at once.
 func (m *machine) launch() *process {
 	m.t.Helper()
-	p := &process{m: m, cmd: m.command("serve"), log: &bytes.Buffer{}, url: make(chan string, 1), done: make(chan error, 1)}
+	p := &process{m: m, cmd: m.command("serve"), log: &bytes.Buffer{}, url: make(chan string, 1), done: make(chan error, 1), verified: make(chan int, 1)}
 	stderr, err := p.cmd.StderrPipe()
 	if err != nil {
 		m.t.Fatal(err)
@@ -133,9 +135,18 @@ func (m *machine) launch() *process {
 		lines := bufio.NewScanner(io.TeeReader(stderr, p.log))
 		lines.Buffer(nil, 1<<20)
 		for lines.Scan() {
-			var event struct{ Message, Page string }
-			if json.Unmarshal(lines.Bytes(), &event) == nil && event.Message == "belfry serves" {
+			var event struct {
+				Message, Page string
+				Problems      int
+			}
+			if json.Unmarshal(lines.Bytes(), &event) != nil {
+				continue
+			}
+			switch event.Message {
+			case "belfry serves":
 				p.url <- event.Page
+			case "the file was verified":
+				p.verified <- event.Problems
 			}
 		}
 		p.done <- p.cmd.Wait()

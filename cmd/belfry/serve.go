@@ -100,7 +100,7 @@ func (s *settings) serve(ctx context.Context, log zerolog.Logger, ready func(*se
 		}
 	}
 	begin(&serving, ctx, "service manager", svc.tellManager)
-	svc.examineFile(&serving)
+	begin(&serving, ctx, "file check", svc.verifyFile)
 	log.Info().Str("version", version()).Str("page", svc.url).Str("file", svc.db.Path()).Msg("belfry serves")
 	if err := ready(svc); err != nil {
 		cancel(err)
@@ -189,22 +189,29 @@ func (s *settings) open(log zerolog.Logger, key []byte) (svc *service, err error
 	return svc, err
 }
 
-// examineFile logs whether a plain copy of the file is good here and, after a stop that was not an
-// orderly one, verifies what the file holds while the service runs.
-func (svc *service) examineFile(serving *sync.WaitGroup) {
+// verifyEvery is the time between two verifications of the file in use.
+const verifyEvery = 24 * time.Hour
+
+// verifyFile logs whether a plain copy of the file is good here, and verifies what the file holds while the
+// service runs, slowly, again and again.
+func (svc *service) verifyFile(ctx context.Context) error {
 	if ok, why := svc.db.Copyable(); !ok {
 		svc.log.Warn().Str("why", why).Msg("a plain copy of the file may be bad here: use belfry backup")
 	}
-	if !svc.db.Recovered() {
-		return
-	}
-	serving.Go(func() {
-		problems, err := svc.db.Verify()
+	for {
+		problems, err := svc.db.VerifyInUse(ctx)
 		for _, p := range problems {
-			svc.log.Error().Stringer("problem", p).Msg("the file is damaged")
+			svc.log.Error().Stringer("problem", p).Msg("the file is damaged: stop belfry and run belfry check --repair, or restore a backup")
 		}
-		svc.log.Info().Err(err).Int("problems", len(problems)).Msg("the file was verified after an unexpected end")
-	})
+		if ctx.Err() == nil {
+			svc.log.Info().Err(err).Int("problems", len(problems)).Msg("the file was verified")
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(verifyEvery):
+		}
+	}
 }
 
 // listen opens the page's address and the socket for the other commands.
