@@ -19,6 +19,8 @@ func TestMain(m *testing.M) {
 			exit(VerifyMain(os.Stdout, os.Args[2:]))
 		case "flip":
 			exit(flipBits(os.Args[2:]))
+		case "backup":
+			exit(backUpUntilKilled(os.Args[2]))
 		case "write":
 			exit(writeUntilKilled(os.Args[2:]))
 		}
@@ -32,6 +34,16 @@ func exit(err error) {
 		os.Exit(1)
 	}
 	os.Exit(0)
+}
+
+// backUpUntilKilled writes a backup whose verification does not end.
+func backUpUntilKilled(path string) error {
+	db, err := Open(path, Options{})
+	if err != nil {
+		return err
+	}
+	db.opts.Verifier = Verifier{"sh", "-c", "sleep 600"}
+	return db.Backup(path + ".backup")
 }
 
 func verifier() Verifier { return Verifier{os.Args[0], "verify"} }

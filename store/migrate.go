@@ -164,12 +164,33 @@ func (db *DB) copyTo(path string) error {
 	if err != nil {
 		return err
 	}
-	err = db.bolt.View(func(tx *bbolt.Tx) error {
-		_, err := tx.WriteTo(f)
-		return err
-	})
+	live, err := db.file.Stat()
+	if err == nil {
+		err = db.bolt.View(func(tx *bbolt.Tx) error {
+			_, err := tx.WriteTo(&copyWriter{to: f, live: db.file, limit: db.opts.CopyGrowth, begun: live.Size()})
+			return err
+		})
+	}
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return errors.Join(err, os.Remove(temporary))
 	}
 	return rename(temporary, path)
+}
+
+// copyWriter writes a copy of the live file. The transaction that is copied keeps all its pages, so the
+// file grows with every commit; when it has grown too much, the copy is given up.
+type copyWriter struct {
+	to, live     *os.File
+	limit, begun int64
+}
+
+func (w *copyWriter) Write(p []byte) (int, error) {
+	info, err := w.live.Stat()
+	if err != nil {
+		return 0, err
+	}
+	if grown := info.Size() - w.begun; grown > growthLimit(w.live, w.limit, w.begun) {
+		return 0, fmt.Errorf("the file has grown by %d MiB meanwhile: copy it to a faster disk, or while less is going on", grown>>20)
+	}
+	return w.to.Write(p)
 }

@@ -42,6 +42,11 @@ func open(path string, opts Options, steps []migration) (*DB, error) {
 	if err := db.openFile(oldCopyWait); err != nil {
 		return nil, err
 	}
+	if !opts.ReadOnly && !opts.isCopy {
+		if err := errors.Join(removeUnverified(filepath.Dir(path)), removeIfThere(path+".verify"), removeIfThere(path+".verify.new")); err != nil {
+			opts.note("remove what was left of a copy: " + err.Error())
+		}
+	}
 	if err := db.migrate(); err != nil {
 		db.guard.detach()
 		return nil, errors.Join(err, db.bolt.Close())

@@ -92,6 +92,7 @@ type DB struct {
 	mu      sync.Mutex
 	waiting []*call // updates for the next commit
 
+	backups     sync.Mutex // held by the one that is being written
 	damage      damage
 	failure     atomic.Pointer[failure] // the last commit that failed
 	watchers    watchers

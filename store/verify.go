@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 )
 
 // Problem is something in the file that is not as it must be.
@@ -173,13 +175,32 @@ func shown(key []byte) string {
 	return fmt.Sprintf("%x", key)
 }
 
+// unverified is how the name of a backup ends until it has been verified.
+const unverified = ".belfry-unverified"
+
+// removeUnverified removes what backups that were killed, or found to be bad, have left in a folder.
+func removeUnverified(dir string) error {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if strings.HasSuffix(strings.TrimSuffix(e.Name(), ".new"), unverified) {
+			err = errors.Join(err, removeIfThere(filepath.Join(dir, e.Name())))
+		}
+	}
+	return err
+}
+
 // Backup writes a copy of the file as the last commit left it. The copy is verified before it
 // appears at path, which must not exist yet.
 func (db *DB) Backup(path string) error {
 	if _, err := os.Lstat(path); err == nil {
 		return &FieldError{Field: "file", Problem: "exists: " + path, Cure: "choose another name, or remove it"}
 	}
-	temporary := path + ".unverified"
+	db.backups.Lock() // those that others leave behind are of no use to anybody
+	defer db.backups.Unlock()
+	if err := removeUnverified(filepath.Dir(path)); err != nil {
+		return fmt.Errorf("back up to %s: %w", path, err)
+	}
+	temporary := path + unverified
 	if err := db.snapshot(temporary); err != nil {
 		return fmt.Errorf("back up to %s: %w", path, err)
 	}
