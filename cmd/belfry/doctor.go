@@ -120,6 +120,9 @@ func (c *doctorCommand) file(ctx context.Context) []finding {
 	copies.Good, copies.Says = true, "a plain copy (cp, rsync, tar) is good at any time"
 	if !result.Copyable {
 		copies.Good, copies.Says = false, result.Why+": make copies with belfry backup"
+	} else if onOverlay(c.DB) {
+		copies.Good, copies.Says = false, "the file is in an overlay, as in a container without a volume: copies of it from outside "+
+			"(the upper folder) can be bad: keep the file in a volume, or make copies with belfry backup"
 	}
 	return []finding{file, copies}
 }
@@ -155,4 +158,11 @@ func clock() finding {
 		f.Good, f.Says = true, "is synchronised"
 	}
 	return f
+}
+
+// onOverlay reports whether a file is on overlayfs. There it can be opened without our being told: by
+// its name in the layer below.
+func onOverlay(file string) bool {
+	var fs unix.Statfs_t
+	return unix.Statfs(file, &fs) == nil && fs.Type == unix.OVERLAYFS_SUPER_MAGIC
 }

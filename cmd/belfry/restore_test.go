@@ -2,11 +2,14 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"belfry/store"
 )
@@ -167,4 +170,38 @@ func TestCompactGivesSpaceBack(t *testing.T) {
 		t.Errorf("%d bytes, before %d", after.Size(), before.Size())
 	}
 	m.mustCheck()
+}
+
+func TestDoctorWarnsOfAnOverlay(t *testing.T) {
+	m := newMachine(t)
+	for _, dir := range []string{"lower", "upper", "work", "merged"} {
+		if err := os.Mkdir(filepath.Join(m.dir, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	merged := filepath.Join(m.dir, "merged")
+	err := unix.Mount("overlay", merged, "overlay", 0, fmt.Sprintf("lowerdir=%[1]s/lower,upperdir=%[1]s/upper,workdir=%[1]s/work", m.dir))
+	if err != nil {
+		if os.Getenv("BELFRY_NO_SKIP") != "" {
+			t.Fatal(err)
+		}
+		t.Skip("an overlay cannot be mounted here: ", err)
+	}
+	defer func() {
+		if err := unix.Unmount(merged, 0); err != nil {
+			t.Error(err)
+		}
+	}()
+	file := filepath.Join(merged, "belfry.db")
+	db, err := store.Open(file, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	m.env = append(m.env, "BELFRY_DB="+file)
+	if out, err := m.output("doctor"); exitCode(err) != exitFailed || !strings.Contains(out, "overlay") {
+		t.Errorf("doctor: %v\n%s", err, out)
+	}
 }
