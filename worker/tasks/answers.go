@@ -20,8 +20,6 @@ const (
 	// bans is how many chats in a row have to say that the account is banned there before it counts as
 	// restricted everywhere.
 	bans = 3
-	// unreached is from which failure in a row to reach the network on a run counts as failed.
-	unreached = 3
 )
 
 // sent ends a step whose message the network has confirmed.
@@ -103,7 +101,7 @@ func (w *Worker) refused(s *step, asked bool, e *platform.Error) scheduler.Outco
 }
 
 // notConnected has the task come again when there may be a connection: nothing was sent, and it is not
-// the chat's fault. The pauses grow, and from the third failure in a row on the run counts as failed.
+// the chat's fault. The pauses grow. What goes on in vain for long becomes an alert by its reason.
 func (w *Worker) notConnected(s *step, e *platform.Error) scheduler.Outcome {
 	inRow := s.task.Unreached + 1
 	why := store.Reason{Code: store.ReasonNotConnected, N: inRow, Detail: e.Error()}
@@ -113,7 +111,6 @@ func (w *Worker) notConnected(s *step, e *platform.Error) scheduler.Outcome {
 		return store.DeliveryPending, why, nil
 	})
 	out.Again, out.Reason = w.db.Now().Add(min(connectPause*time.Duration(inRow), longestConnectPause)), why
-	out.Failed = inRow >= unreached
 	return out
 }
 

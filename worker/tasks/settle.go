@@ -40,13 +40,9 @@ func (w *Worker) write(tx *store.Tx, s *step, asked bool, fn change) error {
 	if err := s.endCall(tx, task, asked); err != nil {
 		return err
 	}
-	if asked && task.Unreached > 0 {
+	if asked {
 		task.Unreached = 0
-		if err := reached(tx, s.job.ID); err != nil {
-			return err
-		}
-	}
-	if !asked && !task.Status.Final() {
+	} else if !task.Status.Final() {
 		task.Slot = tx.Now()
 	}
 	if d.Status, d.Reason, err = fn(tx, &task, &d); err != nil {
@@ -61,16 +57,6 @@ func (w *Worker) write(tx *store.Tx, s *step, asked bool, fn change) error {
 	note(&task, d)
 	task.UpdatedAt = tx.Now()
 	return tx.Tasks.Put(&task)
-}
-
-// reached ends the count of a job's failures: the network was reached again.
-func reached(tx *store.Tx, jobID uint64) error {
-	job, err := tx.Jobs.Get(jobID)
-	if err != nil {
-		return err
-	}
-	job.Failures = 0
-	return tx.Jobs.Put(&job)
 }
 
 // endCall notes when the step's call ended. If nothing was asked, the account's pace is what it was before.
