@@ -351,21 +351,25 @@ func TestWaitsThatAWrongClockHasWrittenAreVoid(t *testing.T) {
 	})
 }
 
-func TestTheDailyCapWaitsForADayWithoutMidnight(t *testing.T) {
-	for name, eve := range map[string]time.Time{
-		"America/Santiago": time.Date(2027, 9, 4, 12, 0, 0, 0, time.UTC),  // midnight becomes one o'clock
-		"America/Havana":   time.Date(2027, 3, 13, 12, 0, 0, 0, time.UTC), // the same
-		"Africa/Cairo":     time.Date(2027, 10, 28, 12, 0, 0, 0, time.UTC),
+func TestTheDailyCapEndsWithTheDayWhereMidnightIsMissingOrRepeated(t *testing.T) {
+	for _, eve := range []struct {
+		zone  string
+		month time.Month
+		day   int
+	}{
+		{"America/Santiago", 9, 4}, {"America/Havana", 3, 13}, // there is none
+		{"America/Santiago", 4, 3}, {"America/Havana", 11, 6}, {"Africa/Cairo", 10, 28}, // there are two, or two hours before it
 	} {
-		zone, err := time.LoadLocation(name)
+		zone, err := time.LoadLocation(eve.zone)
 		if err != nil {
 			t.Fatal(err)
 		}
 		w := New(nil, nil, Config{Zone: zone})
-		for now := eve; now.Before(eve.Add(48 * time.Hour)); now = now.Add(7 * time.Minute) {
+		begin := time.Date(2027, eve.month, eve.day, 12, 0, 0, 0, time.UTC)
+		for now := begin; now.Before(begin.Add(48 * time.Hour)); now = now.Add(7 * time.Minute) {
 			out := w.mayNot(now, store.Task{DailyCap: 1}, store.Delivery{}, store.Pace{Day: w.day(now), Sent: 1})
 			if !out.Again.After(now) || w.day(out.Again) == w.day(now) || w.day(out.Again.Add(-3*time.Hour)) != w.day(now) {
-				t.Fatalf("%s, %v: until %v", name, now.In(zone), out.Again.In(zone))
+				t.Fatalf("%s, %v: until %v", eve.zone, now.In(zone), out.Again.In(zone))
 			}
 		}
 	}
