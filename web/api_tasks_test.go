@@ -29,6 +29,11 @@ func (h *harness) makeTask(text, targets, more string) task {
 	return made
 }
 
+// prepared waits until all chats of a broadcast are in their rows.
+func (h *harness) prepared(id uint64) {
+	h.taskWhen(id, "prepared", func(t task) bool { return t.Status != string(store.TaskPreparing) })
+}
+
 // taskWhen waits until a broadcast is as it should be.
 func (h *harness) taskWhen(id uint64, what string, is func(task) bool) (t task) {
 	changed, unwatch := h.db.Watch("tasks", "deliveries", "jobs")

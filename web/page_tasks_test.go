@@ -290,6 +290,7 @@ func TestUnreachableChatsAreFoundPageByPage(t *testing.T) {
 		names = append(names, fmt.Sprintf(`"@chat_%d"`, i))
 	}
 	made := h.makeTask("Hello", "["+strings.Join(names, ",")+"]", `,"hold":true`)
+	h.prepared(made.ID)
 	h.update(func(tx *store.Tx) error {
 		task, err := tx.Tasks.Get(made.ID)
 		if err != nil {

@@ -268,7 +268,7 @@ func TestALoginThatCannotConnectSaysWhy(t *testing.T) {
 	h := start(t)
 	h.signIn()
 	h.mu.Lock()
-	h.connections = []Connection{{Identity: "main", Platform: "telegram", Problem: "Telegram API ID is not configured: set TELEGRAM_API_ID and TELEGRAM_API_HASH, from my.telegram.org"}}
+	h.connections = []Connection{{Identity: "main", Platform: "telegram", Problem: "the Telegram API ID is not configured: set TELEGRAM_API_ID and TELEGRAM_API_HASH, from my.telegram.org"}}
 	h.mu.Unlock()
 	h.update(func(tx *store.Tx) error {
 		i, err := tx.Identities.Get(1)

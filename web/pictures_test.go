@@ -264,6 +264,7 @@ func (h *harness) broadcasts() {
 			made, err = h.tasks.Create(tx, draft)
 			return err
 		})
+		h.prepared(made.ID)
 		return made
 	}
 	names := []string{"Harbour quarter", "Old town neighbours", "Mill Lane and around", "Parents of school 12", "Cyclists of the city", "Station square", "Night shift", "Allotments north", "Market traders", "Garden Street", "Riverside readers"}

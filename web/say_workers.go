@@ -79,7 +79,7 @@ func postTranslations() []translation {
 		{"Telegram has restricted this login: ask @SpamBot, and send nothing until it is lifted", "", "Telegram ограничил этот аккаунт: спросите @SpamBot и ничего не отправляйте, пока ограничение не снято"},
 		{"the bot token is not valid: get the present one from @BotFather", "", "токен бота не действует: возьмите нынешний у @BotFather"},
 		{"TELEGRAM_API_ID and TELEGRAM_API_HASH are not accepted: take both from my.telegram.org", "", "TELEGRAM_API_ID и TELEGRAM_API_HASH не приняты: возьмите оба на my.telegram.org"},
-		{"Telegram API ID is not configured: set TELEGRAM_API_ID and TELEGRAM_API_HASH, from my.telegram.org", "", "Telegram API ID не задан: задайте TELEGRAM_API_ID и TELEGRAM_API_HASH, они есть на my.telegram.org"},
+		{"the Telegram API ID is not configured: set TELEGRAM_API_ID and TELEGRAM_API_HASH, from my.telegram.org", "", "Telegram API ID не задан: задайте TELEGRAM_API_ID и TELEGRAM_API_HASH, они есть на my.telegram.org"},
 		{"the login is sealed with another key: put the key file of the system that the database is from in the place of this one's, or log it in again", "", "вход зашифрован другим ключом: поставьте на место ключа этой системы файл ключа той, откуда база, или войдите заново"},
 		{"Telegram does not answer %s", "", "Telegram не отвечает на %s"},
 		{"Telegram has ended the session: log in again", "", "Telegram завершил сессию: войдите снова"},

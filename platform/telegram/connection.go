@@ -33,7 +33,7 @@ var (
 	// errLoggedOut is how a connection's life ends when a call finds that the login is gone.
 	errLoggedOut = errors.New("the session has ended")
 	// errNoApplication keeps everything from being connected.
-	errNoApplication = errors.New("Telegram API ID is not configured: set TELEGRAM_API_ID and TELEGRAM_API_HASH, from my.telegram.org")
+	errNoApplication = errors.New("the Telegram API ID is not configured: set TELEGRAM_API_ID and TELEGRAM_API_HASH, from my.telegram.org")
 	// errSealed is the state of an identity whose token or session another key has sealed.
 	errSealed = errors.New("the login is sealed with another key: put the key file of the system that the database is from in the place of this one's, or log it in again")
 	// errNobody is the state of a user account that has no session.
