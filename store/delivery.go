@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -35,17 +36,17 @@ type Delivery struct {
 	Link        string    `json:"link,omitempty"`
 	SentAt      time.Time `json:"sent_at,omitzero"`
 	// Following are the targets of the deliveries that come after this one and are not written yet, fewer
-	// than [MaxFollowing].
-	Following []string `json:"following,omitempty"`
+	// than [MaxFollowing], with spaces between them.
+	Following string `json:"following,omitempty"`
 }
 
 // MaxFollowing is how many deliveries one row stands for at most while a task is prepared.
-const MaxFollowing = 100
+const MaxFollowing = 250
 
 // expanded yields a delivery and those that it stands for.
 func (d Delivery) expanded(yield func(Delivery) bool) {
-	following := d.Following
-	d.Following = nil
+	following := strings.Fields(d.Following)
+	d.Following = ""
 	if !yield(d) {
 		return
 	}

@@ -3,6 +3,7 @@ package tasks
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"belfry/scheduler"
@@ -53,7 +54,7 @@ func reserve(tx *store.Tx, task *store.Task, targets []string) (err error) {
 	}
 	for at := 0; at < len(targets); at += stepWrites {
 		d := store.Delivery{TaskID: task.ID, Target: targets[at], Status: store.DeliveryPending,
-			Following: targets[at+1 : min(at+stepWrites, len(targets))]}
+			Following: strings.Join(targets[at+1:min(at+stepWrites, len(targets))], " ")}
 		if err := tx.Deliveries.PutAt(task.First+uint64(at), d); err != nil {
 			return err
 		}
@@ -79,7 +80,7 @@ func prepare(tx *store.Tx, task *store.Task) (done bool, err error) {
 			return false, nil
 		}
 		reads++
-		following := d.Following
+		following := strings.Fields(d.Following)
 		task.Prepared = d.ID + uint64(len(following))
 		again := (d.Status == store.DeliveryFailed || d.Status == store.DeliverySkipped) && d.Reason.Code != store.ReasonSameChat
 		if len(following) == 0 && !again {
@@ -89,7 +90,7 @@ func prepare(tx *store.Tx, task *store.Task) (done bool, err error) {
 			count(task, d.Status, -1)
 			d.Status, d.Reason, d.After, d.Failures = store.DeliveryPending, store.Reason{}, time.Time{}, 0
 		}
-		d.Following = nil
+		d.Following = ""
 		if err := tx.Deliveries.Put(&d); err != nil {
 			return false, err
 		}
@@ -119,9 +120,14 @@ func goOn(tx *store.Tx, task *store.Task) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(tx.Tasks.Put(task), putJob(tx, *task, identity, task.StartAt), scheduler.Put(tx, store.Job{
-		Name: task.PrepareName(), Kind: PrepareKind, Subject: task.ID, Lane: prepareLane, Trigger: store.Trigger{At: tx.Now()},
-	}))
+	return errors.Join(tx.Tasks.Put(task), putJob(tx, *task, identity, task.StartAt), putPrepare(tx, *task))
+}
+
+// putPrepare has the list of chats of a task written. If that is under way it changes nothing.
+func putPrepare(tx *store.Tx, task store.Task) error {
+	return scheduler.Put(tx, store.Job{
+		Name: task.PrepareName(), Kind: PrepareKind, Subject: task.ID, Lane: prepareLane, Trigger: store.Trigger{At: task.CreatedAt},
+	})
 }
 
 // startOf is when a task may begin.

@@ -70,7 +70,7 @@ func (w *Worker) begin(job store.Job) (s *step, out scheduler.Outcome, err error
 		}
 		if task.Status == store.TaskPreparing {
 			out = scheduler.Outcome{Again: tx.Now().Add(preparePatience), Reason: preparing(task)}
-			return nil
+			return putPrepare(tx, task) // if it was lost
 		}
 		identity, err := tx.Identities.Get(task.IdentityID)
 		if errors.Is(err, store.ErrNotFound) {
