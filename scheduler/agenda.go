@@ -16,6 +16,8 @@ type agenda struct {
 	times laneTimes
 	look  map[string]bool // lanes to be looked at before the agenda is right
 	all   bool            // all lanes are
+
+	paused bool // as the file was when the lanes were looked at
 }
 
 // laneTime is a lane and when something in it may be claimed.
@@ -99,7 +101,6 @@ func (s *Scheduler) refresh() error {
 		a.look[lane] = true
 	}
 	clear(s.freed)
-	pausedBefore := s.paused
 	s.mu.Unlock()
 	for _, lane := range changed {
 		a.look[lane] = true
@@ -110,7 +111,7 @@ func (s *Scheduler) refresh() error {
 		if err != nil {
 			return err
 		}
-		if a.all = a.all || paused != (pausedBefore != ""); a.all {
+		if a.all = a.all || paused != a.paused; a.all {
 			a.lanes, a.times = make(map[string]*laneTime), nil
 			for lane := range tx.Jobs.Lanes() {
 				a.look[lane] = true
@@ -128,7 +129,7 @@ func (s *Scheduler) refresh() error {
 			}
 			delete(a.look, lane)
 		}
-		a.all = false
+		a.all, a.paused = false, paused
 		return s.watchLeases(tx)
 	})
 }

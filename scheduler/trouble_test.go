@@ -327,3 +327,25 @@ func TestSomeLanesRunAlsoWhileTheFileIsPaused(t *testing.T) {
 		}
 	})
 }
+
+// The end of a run may see before the loop does that the pause is over.
+func TestWhateverSeesFirstThatThePauseIsOverAllLanesGoOn(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.update(func(tx *store.Tx) error { return tx.Settings.Set("paused", "by hand") })
+		b.put(store.Job{Name: "post", Trigger: b.in(0)})
+		b.sched = New(b.db, b.cfg)
+		if wait := b.sched.untilNext(); wait <= 0 {
+			t.Fatalf("paused, and something may be claimed in %v", wait)
+		}
+		b.update(func(tx *store.Tx) error {
+			if err := tx.Settings.Set("paused", ""); err != nil {
+				return err
+			}
+			_, err := b.sched.readPause(tx)
+			return err
+		})
+		if wait := b.sched.untilNext(); wait > 0 {
+			t.Errorf("the post waits for %v", wait)
+		}
+	})
+}
