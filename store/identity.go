@@ -81,7 +81,7 @@ func (t Identities) Put(i *Identity) error {
 		return err
 	}
 	hold, err := t.tx.Holds.ByLane(i.Lane())
-	if errors.Is(err, ErrNotFound) || (err == nil && hold.Reason.Code != ReasonLogin && hold.Reason.Code != ReasonStopped) {
+	if errors.Is(err, ErrNotFound) || IsCorrupt(err) || (err == nil && hold.Reason.Code != ReasonLogin && hold.Reason.Code != ReasonStopped) {
 		return nil
 	}
 	if err != nil {
