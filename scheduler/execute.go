@@ -245,8 +245,11 @@ func (s *Scheduler) logEnd(r *run, out Outcome, err error) {
 	if err != nil {
 		event = s.cfg.Log.Warn().Err(err)
 	}
+	if !out.Again.IsZero() {
+		event = event.Time("again", out.Again)
+	}
 	event.Str("job", r.job.Name).Str("lane", r.job.Lane).Int("attempt", r.job.Attempt).
-		Time("again", out.Again).Str("reason", string(out.Reason.Code)).Msg("run ended")
+		Str("reason", string(out.Reason.Code)).Msg("run ended")
 }
 
 // errPanic is wrapped by the error of a run that panicked.

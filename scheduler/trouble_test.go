@@ -1,16 +1,19 @@
 package scheduler
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/rs/zerolog"
 	"go.etcd.io/bbolt"
 
 	"belfry/store"
@@ -346,6 +349,20 @@ func TestWhateverSeesFirstThatThePauseIsOverAllLanesGoOn(t *testing.T) {
 		})
 		if wait := b.sched.untilNext(); wait > 0 {
 			t.Errorf("the post waits for %v", wait)
+		}
+	})
+}
+
+func TestTheLogNamesNoTimeThatThereIsNot(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		var log bytes.Buffer
+		b.cfg.Log = zerolog.New(&log)
+		b.start()
+		b.put(store.Job{Name: "post", Trigger: b.in(0)})
+		b.pass(time.Second)
+		b.stop()
+		if text := log.String(); !strings.Contains(text, "run ended") || strings.Contains(text, "0001-01-01") {
+			t.Error(text)
 		}
 	})
 }

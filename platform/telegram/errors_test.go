@@ -1,6 +1,7 @@
 package telegram_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -47,6 +48,9 @@ func TestErrorsAreSortedByWhatToDoAboutThem(t *testing.T) {
 		if e.Wait != test.wait || e.Field != test.field {
 			t.Errorf("%s: wait %s and field %q, want %s and %q", test.message, e.Wait, e.Field, test.wait, test.field)
 		}
+		if words := e.Error(); test.code >= 500 && strings.Contains(words, "refuses") {
+			t.Errorf("an error of Telegram's own is called a refusal: %s", words)
+		}
 		if took := time.Since(began); took > time.Second {
 			t.Errorf("%s: it was slept through for %s", test.message, took)
 		}
@@ -64,6 +68,16 @@ func TestErrorBeforeTheMessageIsSentIsNotAnUnknownOutcome(t *testing.T) {
 		t.Errorf("wait %s", e.Wait)
 	}
 	r.calls(sendID, 0)
+}
+
+func TestAMissingMediaFileIsNamedInPlainWords(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	e := r.refused(platform.Post{Key: 1, Text: "x", Media: []platform.Media{{Kind: platform.Photo, File: "a.png"}}},
+		platform.Refused, platform.ScopeContent)
+	if words := e.Error(); !strings.Contains(words, "has no file a.png") || strings.Contains(words, "statat") {
+		t.Error(words)
+	}
 }
 
 func TestChatThatDoesNotExistIsRefused(t *testing.T) {
