@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -180,9 +181,9 @@ func TestAStartWithTheClockBeforeWhatTheFileHasSeen(t *testing.T) {
 // own time, and what was tried before does not count.
 func TestNothingRunsBeforeItsTimeAfterAWrongClockIsCorrected(t *testing.T) {
 	inBubble(t, func(b *bench) {
-		reachable := false
+		var reachable atomic.Bool
 		b.kind("post", func(context.Context, store.Job) (Outcome, error) {
-			if !reachable {
+			if !reachable.Load() {
 				return Outcome{}, errors.New("no network yet")
 			}
 			return Outcome{}, nil
@@ -208,7 +209,7 @@ func TestNothingRunsBeforeItsTimeAfterAWrongClockIsCorrected(t *testing.T) {
 		}
 		b.setClock(-3 * time.Hour)
 		b.pass(tick)
-		reachable = true
+		reachable.Store(true)
 		b.pass(2 * time.Hour)
 		runs, _ := b.begun()
 		last := map[string]begun{}

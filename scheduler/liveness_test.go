@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -181,10 +182,10 @@ func (d slowDisk) update(real func(func(*store.Tx) error) error, fn func(*store.
 func TestLanesWithNothingToDoAreNotLookedAt(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		const lanes, runs = 500, 100
-		looks := 0
+		var looks atomic.Int64
 		b.cfg.LaneLimit = func(lane string) int {
 			if lane != "lane" {
-				looks++
+				looks.Add(1)
 			}
 			return 1
 		}
@@ -205,7 +206,7 @@ func TestLanesWithNothingToDoAreNotLookedAt(t *testing.T) {
 		})
 		b.start()
 		b.pass(time.Second)
-		before := looks
+		before := looks.Load()
 		for i := range runs {
 			b.put(store.Job{Name: fmt.Sprint("post_", i), Trigger: b.in(100 * time.Millisecond)})
 			b.pass(200 * time.Millisecond)
@@ -213,8 +214,8 @@ func TestLanesWithNothingToDoAreNotLookedAt(t *testing.T) {
 		if _, of := b.begun(); of["post_99"] != 1 {
 			t.Fatal("the posts did not run")
 		}
-		if looks -= before; looks > 0 {
-			t.Errorf("%d looks at lanes that had nothing to do, during %d runs", looks, runs)
+		if n := looks.Load() - before; n > 0 {
+			t.Errorf("%d looks at lanes that had nothing to do, during %d runs", n, runs)
 		}
 	})
 }
@@ -292,9 +293,9 @@ func TestDamageStopsItselfAlone(t *testing.T) {
 					t.Fatal(err)
 				}
 				open()
-				calls := 0
+				var calls atomic.Int64
 				b.between = func(real func(func(*store.Tx) error) error, fn func(*store.Tx) error) error {
-					calls++
+					calls.Add(1)
 					return real(fn)
 				}
 				b.start()
@@ -310,8 +311,8 @@ func TestDamageStopsItselfAlone(t *testing.T) {
 						}
 					}
 				}
-				if calls > 4*posts {
-					t.Errorf("%d transactions of the scheduler for %d runs: it spins", calls, 2*posts)
+				if n := calls.Load(); n > 4*posts {
+					t.Errorf("%d transactions of the scheduler for %d runs: it spins", n, 2*posts)
 				}
 				b.stop()
 				b.close()

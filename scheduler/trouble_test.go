@@ -210,10 +210,11 @@ func TestAPausedFileStartsNothingUntilItIsCleared(t *testing.T) {
 
 func TestWhatFindsNoConnectionIsOverdueFromItsFirstAttempt(t *testing.T) {
 	inBubble(t, func(b *bench) {
-		why := store.ReasonNotConnected
+		var why atomic.Value
+		why.Store(store.ReasonNotConnected)
 		b.kind("post", func(context.Context, store.Job) (Outcome, error) {
-			time.Sleep(5 * time.Second)
-			return Outcome{Again: b.now().Add(5 * time.Second), Reason: store.Reason{Code: why}}, nil
+			<-time.After(5 * time.Second)
+			return Outcome{Again: b.now().Add(5 * time.Second), Reason: store.Reason{Code: why.Load().(store.ReasonCode)}}, nil
 		})
 		b.start()
 		b.put(store.Job{Name: "post", Kind: "post", Trigger: b.in(0)})
@@ -237,11 +238,11 @@ func TestWhatFindsNoConnectionIsOverdueFromItsFirstAttempt(t *testing.T) {
 		if d, found := late(7 * time.Minute); !found || d < 7*time.Minute {
 			t.Errorf("overdue: %v, for %v", found, d)
 		}
-		why = store.ReasonFlood
+		why.Store(store.ReasonFlood)
 		if d, found := late(time.Minute); found {
 			t.Errorf("overdue for %v although the network has asked to wait", d)
 		}
-		why = store.ReasonNotConnected
+		why.Store(store.ReasonNotConnected)
 		if d, found := late(time.Minute); !found || d > 2*time.Minute {
 			t.Errorf("overdue: %v, for %v, after the connection was lost again", found, d)
 		}

@@ -16,7 +16,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
 		case "verify":
-			exit(VerifyMain(os.Stdout, os.Args[2:]))
+			exit(verifyMain(os.Stdout, os.Args[2:], !raceDetector))
 		case "flip":
 			exit(flipBits(os.Args[2:]))
 		case "backup":

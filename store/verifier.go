@@ -44,7 +44,9 @@ type verdict struct {
 
 // VerifyMain is the child's part of [Verifier]. It prints what it finds and returns an error only
 // if it could not.
-func VerifyMain(out io.Writer, args []string) error {
+func VerifyMain(out io.Writer, args []string) error { return verifyMain(out, args, true) }
+
+func verifyMain(out io.Writer, args []string, limited bool) error {
 	if len(args) == 0 || len(args) > 2 || (len(args) == 2 && args[0] != pagesOnly) {
 		return errors.New("usage: [" + pagesOnly + "] FILE")
 	}
@@ -53,11 +55,13 @@ func VerifyMain(out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	debug.SetMaxStack(verifierStack)
-	memory := verifierMemory + info.Size()/4
-	debug.SetMemoryLimit(memory / 2)
-	if err := syscall.Setrlimit(syscall.RLIMIT_DATA, &syscall.Rlimit{Cur: uint64(memory), Max: uint64(memory)}); err != nil {
-		return err
+	if limited {
+		debug.SetMaxStack(verifierStack)
+		memory := verifierMemory + info.Size()/4
+		debug.SetMemoryLimit(memory / 2)
+		if err := syscall.Setrlimit(syscall.RLIMIT_DATA, &syscall.Rlimit{Cur: uint64(memory), Max: uint64(memory)}); err != nil {
+			return err
+		}
 	}
 	problems, err := verifyFile(path, len(args) == 2)
 	v := verdict{Problems: problems}

@@ -57,7 +57,7 @@ func main() {
 		measure func(context.Context) ([]figure, error)
 		times   int // what takes a moment is measured several times; the table shows the median
 	}{
-		{"burst", b.burst, 5}, {"one lane", b.oneLane, 3}, {"steady", b.steady, 1}, {"broadcast", b.broadcast, 1}, {"put", b.put, 5},
+		{"burst", b.burst, 5}, {"one lane", b.oneLane, 3}, {"steady", b.steady, 1}, {"lanes", b.lanes, 1}, {"broadcast", b.broadcast, 1}, {"put", b.put, 5},
 		{"crowd", b.crowd, 1}, {"crowded burst", b.crowdedBurst, 5}, {"start", b.start, 3}, {"idle", b.idle, 1},
 	}
 	ctx := context.Background()
