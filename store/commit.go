@@ -141,6 +141,7 @@ func (db *DB) tryGroup(group []*call) (tx *Tx, ran, failed int, err error) {
 	if tx.writes == 0 {
 		err = btx.Rollback()
 	} else if err = btx.Commit(); err == nil {
+		db.guard.after()
 		db.at(afterCommit)
 		db.commits.Add(1)
 		db.clean = false

@@ -146,7 +146,19 @@ func (g *guard) before() {
 		g.say(err)
 		return
 	}
-	if err := g.makeRoom(last.Size()); err != nil {
+	g.makeRoom(last.Size())
+}
+
+// after follows each commit: one that took all of the room leaves none to whoever comes before the next.
+func (g *guard) after() {
+	if g.others == nil {
+		return
+	}
+	err := g.bolt.View(func(tx *bbolt.Tx) error {
+		g.makeRoom(tx.Size())
+		return nil
+	})
+	if err != nil {
 		g.note("make room for copies: " + err.Error())
 	}
 }
@@ -196,19 +208,22 @@ func (g *guard) unpin(keep int) {
 }
 
 // makeRoom makes the file longer, and fills its holes, if its data takes nearly all of it.
-func (g *guard) makeRoom(used int64) error {
+func (g *guard) makeRoom(used int64) {
 	if g.filled-used >= copyRoom {
-		return nil
+		return
 	}
 	to := used + copyRoom + copyRoomStep
 	if limit := int64(g.bolt.MaxSize); (limit > 0 && to > limit) || freeSpace(g.file) < 4*copyRoom {
-		return nil // there the room would take the place of what is to be written
+		return // there the room would take the place of what is to be written
 	}
-	if err := fillHoles(g.file, g.filled, to); err != nil {
-		return err
+	err := fillHoles(g.file, g.filled, to)
+	if err == nil {
+		g.filled = to
+		err = g.file.Sync()
 	}
-	g.filled = to
-	return g.file.Sync()
+	if err != nil {
+		g.note("make room for copies: " + err.Error())
+	}
 }
 
 // growthLimit is how many bytes a file may grow by for a reader before the reader is given up: as it is

@@ -385,7 +385,11 @@ func TestThereIsNoHoleWhereTheNextCommitsWrite(t *testing.T) {
 	db := guarded(t, Options{})
 	stop := load(t, db, 2)
 	defer stop()
-	for range 30 {
+	large := Setting{Name: "more than the room", Value: strings.Repeat("x", 2*copyRoom)}
+	for i := range 30 {
+		if i%10 == 0 {
+			mustUpdate(t, db, func(tx *Tx) error { return tx.Settings.Put(&large) })
+		}
 		f, err := os.Open(db.Path())
 		if err != nil {
 			t.Fatal(err)
