@@ -20,7 +20,6 @@ const (
 // run is a claimed job on its way through its worker.
 type run struct {
 	job      store.Job // as it was claimed
-	bytes    []byte    // what the file holds of it since
 	kind     Kind
 	deadline *time.Timer // writes the run off
 	settled  bool        // it has ended or was written off; guarded by Scheduler.mu
@@ -205,7 +204,7 @@ func (s *Scheduler) claimJob(tx *store.Tx, lane string, id uint64, due time.Time
 	if err := tx.Jobs.Put(&job); err != nil {
 		return err
 	}
-	c.runs = append(c.runs, &run{job: job, bytes: tx.Jobs.Bytes(id), kind: kind})
+	c.runs = append(c.runs, &run{job: job, kind: kind})
 	return nil
 }
 

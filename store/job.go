@@ -126,23 +126,6 @@ func (t Jobs) ByName(name string) (Job, error) {
 	return j, nil
 }
 
-// Bytes returns what the file holds of a job, for [Jobs.Still].
-func (t Jobs) Bytes(id uint64) []byte {
-	return bytes.Clone(t.tx.bucket(t.def.bucket, t.def.name).Get(rowKey(id)))
-}
-
-// Still reports whether the file holds of a job what [Jobs.Bytes] returned when the job was as
-// given. It spares the caller to read the job again.
-func (t Jobs) Still(job *Job, data []byte) bool {
-	if len(data) == 0 || !bytes.Equal(data, t.tx.bucket(t.def.bucket, t.def.name).Get(rowKey(job.ID))) {
-		return false
-	}
-	if t.tx.bolt.Writable() {
-		t.tx.keep(t.def.number, job.ID, t.keys(job))
-	}
-	return true
-}
-
 // Lanes yields each lane in which jobs wait, with the time of the first of them. It costs one
 // look-up for each lane, however many jobs wait.
 func (t Jobs) Lanes() iter.Seq2[string, time.Time] {

@@ -30,6 +30,7 @@ func migrations() []migration {
 		alertsAndNotices, // 5
 		func(*bbolt.Tx) ([]string, error) { return []string{"notices"}, nil }, // 6: an index of what chats have missed
 		markPlain, // 7: secrets are sealed
+		func(*bbolt.Tx) ([]string, error) { return nil, nil }, // 8: jobs and runs may be packed
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 	"hash/crc32"
 )
 
-// A row is stored as the CRC-32C of its id and JSON, followed by the JSON. The id is part of the
-// sum, so that a row that turns up under another id is noticed too.
+// A row is stored as the CRC-32C of its id and body, followed by the body: JSON, or the fields of a
+// [packed] row. The id is part of the sum, so that a row that turns up under another id is noticed too.
 const crcSize = 4
 
 // CorruptError is the error for a row whose bytes are not those that were written. Other rows are
@@ -33,13 +33,18 @@ func rowSum(id uint64, body []byte) uint32 {
 }
 
 func encodeRow(id uint64, row any) ([]byte, error) {
-	body, err := json.Marshal(row)
-	if err != nil {
-		return nil, fmt.Errorf("encode: %w", err)
+	data := make([]byte, crcSize, 256)
+	if fields, ok := row.(packed); ok {
+		data = packRow(data, fields)
+	} else {
+		body, err := json.Marshal(row)
+		if err != nil {
+			return nil, fmt.Errorf("encode: %w", err)
+		}
+		data = append(data, body...)
 	}
-	data := make([]byte, crcSize, crcSize+len(body))
-	binary.BigEndian.PutUint32(data, rowSum(id, body))
-	return append(data, body...), nil
+	binary.BigEndian.PutUint32(data, rowSum(id, data[crcSize:]))
+	return data, nil
 }
 
 func decodeRow(id uint64, data []byte, row any) error {
@@ -50,7 +55,13 @@ func decodeRow(id uint64, data []byte, row any) error {
 	if want, got := binary.BigEndian.Uint32(data), rowSum(id, body); want != got {
 		return fmt.Errorf("checksum %08x, expected %08x", got, want)
 	}
-	if err := json.Unmarshal(body, row); err != nil {
+	var err error
+	if fields, ok := row.(packed); ok && len(body) > 0 && body[0] != '{' {
+		err = unpackRow(body, fields)
+	} else {
+		err = json.Unmarshal(body, row)
+	}
+	if err != nil {
 		return fmt.Errorf("decode: %w", err)
 	}
 	return nil

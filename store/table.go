@@ -103,7 +103,7 @@ func (t Table[T]) Put(row *T) error {
 		}
 	}
 	to := t.keys(row)
-	if err := t.unique(*id, to); err != nil {
+	if err := t.unique(*id, from, to); err != nil {
 		return err
 	}
 	t.wrote()
@@ -144,15 +144,11 @@ func (t Table[T]) wrote() {
 	t.tx.touched |= 1 << t.def.number
 }
 
-// unique checks that no other row has one of the unique keys.
-func (t Table[T]) unique(id uint64, keys []key) error {
+// unique checks that no other row has one of the unique keys that a row is to have.
+func (t Table[T]) unique(id uint64, old, now []key) error {
 	for i := range t.def.indexes {
-		index := &t.def.indexes[i]
-		if !index.Unique {
-			continue
-		}
-		k := keys[i]
-		if k == nil {
+		index, k := &t.def.indexes[i], now[i]
+		if !index.Unique || k == nil || (old != nil && bytes.Equal(old[i], k)) {
 			continue
 		}
 		entry, _ := t.index(i).Cursor().Seek(k)
