@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"testing"
 	"time"
 )
@@ -88,6 +89,57 @@ func TestAFileOfTheFirstSchemaOpensForEver(t *testing.T) {
 	if next.ID != 4 {
 		t.Errorf("the next content has id %d", next.ID)
 	}
+}
+
+// The file was written by the sixth schema, the last one whose jobs and runs are JSON, and is never changed.
+func TestAFileWithoutPackedRowsOpensForEver(t *testing.T) {
+	db, err := Open(unpack(t, "schema6.db.gz"), Options{Verifier: verifier(), Key: testKey(1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	mustVerify(t, db)
+	at := time.Date(2026, 11, 20, 8, 30, 0, 0, time.UTC)
+	want := []Job{
+		{ID: 1, Name: "post_1", Kind: "post", Subject: 1, Lane: "telegram:main", Trigger: Trigger{At: at.Add(time.Hour)},
+			Lateness: Lateness{Policy: LateSkip, Grace: time.Hour}, State: JobWaiting, Due: at.Add(time.Hour), Occurrence: at.Add(time.Hour),
+			Reason: Reason{Code: ReasonRetry, Detail: "no answer", N: 1, Of: 3}, Attempt: 1},
+		{ID: 2, Name: "task_1", Kind: "task", Subject: 1, Lane: "telegram:main", Trigger: Trigger{At: at}, State: JobRunning,
+			Started: at, Due: at, Occurrence: at, LeaseEnd: at.Add(time.Minute), Attempt: 1},
+		{ID: 3, Name: "autocheck", Kind: "check", Lane: "check",
+			Trigger: Trigger{Times: []string{"09:00", "18:30:15"}, Weekdays: []int{1, 5}, Zone: "Europe/Moscow"}, State: JobPaused, Timeout: time.Hour,
+			LastRun: at.Add(-time.Hour), LastResult: ResultFailed, LastReason: Reason{Code: ReasonError, Detail: "went wrong"}, Failures: 2},
+		{ID: 4, Name: "backup", Kind: "backup", Lane: "backup", Trigger: Trigger{Cron: "0 3 * * *"}, State: JobSetAside,
+			Reason: Reason{Code: ReasonUnknownKind, Detail: "backup"}},
+	}
+	run := Run{ID: 1, Job: "autocheck", Kind: "check", Lane: "check", Occurrence: at.Add(-time.Hour), Started: at.Add(-time.Hour), Ended: at,
+		Attempt: 3, Result: ResultFailed, Reason: Reason{Code: ReasonError, Detail: "went wrong"}, Missed: 4, Next: at.Add(time.Hour)}
+	same := func(when string) {
+		err := db.View(func(tx *Tx) error {
+			jobs, err := collect(tx.Jobs.All(), 10)
+			if err != nil || !reflect.DeepEqual(jobs, want) {
+				t.Errorf("%s: %v, %+v", when, err, jobs)
+			}
+			if got, err := tx.Runs.Get(1); err != nil || !reflect.DeepEqual(got, run) {
+				t.Errorf("%s: %v, %+v", when, err, got)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	same("as JSON")
+	mustUpdate(t, db, func(tx *Tx) error {
+		for i := range want {
+			if err := tx.Jobs.Put(&want[i]); err != nil {
+				return err
+			}
+		}
+		return tx.Runs.Put(&run)
+	})
+	same("packed")
+	mustVerify(t, db)
 }
 
 func TestABackupOfAnOlderVersionIsRestored(t *testing.T) {
