@@ -48,9 +48,8 @@ func main() {
 	flag.IntVar(&b.limit, "limit", 1024, "runs at once in a burst")
 	only := flag.String("only", "", "measure only these, separated by commas")
 	file := flag.String("file", "", "of the measurements that run in a process of their own")
-	table := flag.Bool("table", false, "print the table of the figures in the files of -ours and -peer")
-	ours := flag.String("ours", "", "figures of this program")
-	peer := flag.String("peer", "", "figures of the peer")
+	table := flag.String("table", "", "print the table of the runs whose figures are in this directory")
+	before := flag.String("before", "before", "with -table: the version that stands beside this one")
 	profile := flag.String("cpuprofile", "", "write a profile of the processor's time to this file")
 	flag.Parse()
 	defer profileTo(*profile)()
@@ -67,8 +66,8 @@ func main() {
 	out := json.NewEncoder(os.Stdout)
 	var err error
 	switch {
-	case *table:
-		err = printTable(os.Stdout, *ours, *peer)
+	case *table != "":
+		err = printTable(os.Stdout, *table, *before)
 	case *only == "start process":
 		err = startProcess(ctx, *file, out)
 	case *only == "idle process":
