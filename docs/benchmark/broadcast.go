@@ -25,6 +25,7 @@ func (silent) Resolve(context.Context, uint64, string) (platform.Chat, bool, err
 // broadcast measures what is due while a broadcast to as many chats as there may be is made and prepared.
 func (b bench) broadcast(ctx context.Context) ([]figure, error) {
 	const perSecond, seconds, chats = 100, 30, 200_000
+	const preparing = "preparing" // not store.TaskPreparing, so that this builds with older versions, too
 	db, err := b.open("broadcast.db", false)
 	if err != nil {
 		return nil, err
@@ -55,7 +56,7 @@ func (b bench) broadcast(ctx context.Context) ([]figure, error) {
 	began := time.Now()
 	task, err := b.create(db, worker, draft)
 	took := time.Since(began)
-	for err == nil && task.Status == store.TaskPreparing {
+	for err == nil && task.Status == preparing {
 		<-time.After(10 * time.Millisecond)
 		err = db.View(func(tx *store.Tx) (err error) {
 			task, err = tx.Tasks.Get(task.ID)
@@ -69,7 +70,7 @@ func (b bench) broadcast(ctx context.Context) ([]figure, error) {
 		{"broadcast worst lateness", late.percentile(1), "ms"},
 		{"broadcast made", took.Seconds() * 1000, "ms"},
 		{"broadcast prepared", prepared.Seconds(), "s"},
-	}, errors.Join(err, waitUntilGone(db, "beside", s), s.stop(), db.Close())
+	}, errors.Join(err, waitUntilGone(db, s, "beside"), s.stop(), db.Close())
 }
 
 func (b bench) create(db *store.DB, worker *tasks.Worker, draft tasks.Draft) (task store.Task, err error) {

@@ -15,18 +15,21 @@ import (
 // lateness collects how late runs began.
 type lateness struct {
 	mu   sync.Mutex
-	all  []time.Duration
+	all  []begun
 	want int
 	done chan struct{} // closed when all have begun
 }
 
+// begun is when a run was due, and when it began.
+type begun struct{ due, at time.Time }
+
 func newLateness(want int) *lateness { return &lateness{want: want, done: make(chan struct{})} }
 
 func (l *lateness) note(job store.Job) {
-	late := time.Since(job.Occurrence)
+	now := time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.all = append(l.all, late); len(l.all) == l.want {
+	if l.all = append(l.all, begun{job.Occurrence, now}); len(l.all) == l.want {
 		close(l.done)
 	}
 }
@@ -34,8 +37,12 @@ func (l *lateness) note(job store.Job) {
 func (l *lateness) percentile(p float64) float64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	slices.Sort(l.all)
-	return l.all[min(len(l.all)-1, int(p*float64(len(l.all))))].Seconds() * 1000
+	late := make([]time.Duration, len(l.all))
+	for i, run := range l.all {
+		late[i] = run.at.Sub(run.due)
+	}
+	slices.Sort(late)
+	return late[min(len(late)-1, int(p*float64(len(late))))].Seconds() * 1000
 }
 
 // put puts n jobs, each at its time, a few thousand with each commit.
@@ -58,15 +65,17 @@ func put(db *store.DB, n int, name, lane string, at func(i int) time.Time) error
 	return nil
 }
 
-// waitUntilGone waits until no job of the lane is in the file any more: until the last end is on
+// waitUntilGone waits until no job of the lanes is in the file any more: until the last end is on
 // the disk.
-func waitUntilGone(db *store.DB, lane string, s running) error {
+func waitUntilGone(db *store.DB, s running, lanes ...string) error {
 	for tries := 0; ; tries++ {
 		left := false
 		err := db.View(func(tx *store.Tx) error {
-			for range tx.Jobs.Queue(lane) {
-				left = true
-				break
+			for _, lane := range lanes {
+				for range tx.Jobs.Queue(lane) {
+					left = true
+					break
+				}
 			}
 			for range tx.Jobs.Running() {
 				left = true
@@ -117,7 +126,7 @@ func (b bench) burstIn(ctx context.Context, db *store.DB, name string, limit int
 	}
 	<-time.After(time.Until(at))
 	commits := db.Commits()
-	if err := waitUntilGone(db, "burst", s); err != nil {
+	if err := waitUntilGone(db, s, "burst"); err != nil {
 		return nil, err
 	}
 	took := time.Since(at)
@@ -128,30 +137,6 @@ func (b bench) burstIn(ctx context.Context, db *store.DB, name string, limit int
 		{name + " p99 lateness", late.percentile(0.99), "ms"},
 		{name + " commits", float64(commits), ""},
 	}, s.stop()
-}
-
-// steady measures a thousand jobs each second for a minute.
-func (b bench) steady(ctx context.Context) ([]figure, error) {
-	const perSecond, seconds = 1000, 60
-	db, err := b.open("steady.db", false)
-	if err != nil {
-		return nil, err
-	}
-	late := newLateness(perSecond * seconds)
-	s := run(ctx, db, 1024, late.note)
-	begin := time.Now().Add(10 * time.Second)
-	err = put(db, perSecond*seconds, "post", "steady", func(i int) time.Time {
-		return begin.Add(time.Duration(i) * time.Second / perSecond)
-	})
-	if err != nil {
-		return nil, err
-	}
-	<-late.done
-	err = waitUntilGone(db, "steady", s)
-	return []figure{
-		{"steady p50 lateness", late.percentile(0.5), "ms"},
-		{"steady p99 lateness", late.percentile(0.99), "ms"},
-	}, errors.Join(err, s.stop(), db.Close())
 }
 
 // put measures callers who each put a job and wait until it is on the disk: many at once, and one.
@@ -176,15 +161,23 @@ func (b bench) putBy(ctx context.Context, callers, each int) (perSecond float64,
 		return 0, 0, err
 	}
 	s := run(ctx, db, 1, func(store.Job) {})
+	begin, before := time.Now(), db.Commits()
+	err = putAtOnce(db, "post", callers, each)
+	took := time.Since(begin)
+	commits = db.Commits() - before
+	return float64(callers*each) / took.Seconds(), commits, errors.Join(err, s.stop(), db.Close())
+}
+
+// putAtOnce has each of the callers put jobs that are due in a year, one with each update.
+func putAtOnce(db *store.DB, name string, callers, each int) error {
 	at := time.Now().Add(365 * 24 * time.Hour)
 	failed := make(chan error, callers)
 	var all sync.WaitGroup
-	begin, before := time.Now(), db.Commits()
 	for c := range callers {
 		all.Go(func() {
 			for i := range each {
 				err := db.Update(func(tx *store.Tx) error {
-					return scheduler.Put(tx, store.Job{Name: fmt.Sprint("post_", c, "_", i), Kind: "empty",
+					return scheduler.Put(tx, store.Job{Name: fmt.Sprint(name, "_", c, "_", i), Kind: "empty",
 						Lane: "lane", Trigger: store.Trigger{At: at}})
 				})
 				if err != nil {
@@ -195,8 +188,6 @@ func (b bench) putBy(ctx context.Context, callers, each int) (perSecond float64,
 		})
 	}
 	all.Wait()
-	took := time.Since(begin)
-	commits = db.Commits() - before
 	close(failed)
-	return float64(callers*each) / took.Seconds(), commits, errors.Join(<-failed, s.stop(), db.Close())
+	return <-failed
 }

@@ -14,6 +14,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime/pprof"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -44,11 +46,10 @@ func main() {
 	flag.IntVar(&b.jobs, "jobs", 10_000, "jobs of a burst")
 	flag.IntVar(&b.others, "others", 1_000_000, "jobs that are in the file and not due")
 	flag.IntVar(&b.limit, "limit", 1024, "runs at once in a burst")
-	only := flag.String("only", "", "measure only this")
+	only := flag.String("only", "", "measure only these, separated by commas")
 	file := flag.String("file", "", "of the measurements that run in a process of their own")
-	table := flag.Bool("table", false, "print the table of the figures in the files of -ours and -peer")
-	ours := flag.String("ours", "", "figures of this program")
-	peer := flag.String("peer", "", "figures of the peer")
+	table := flag.String("table", "", "print the table of the runs whose figures are in this directory")
+	before := flag.String("before", "before", "with -table: the version that stands beside this one")
 	profile := flag.String("cpuprofile", "", "write a profile of the processor's time to this file")
 	flag.Parse()
 	defer profileTo(*profile)()
@@ -57,22 +58,23 @@ func main() {
 		measure func(context.Context) ([]figure, error)
 		times   int // what takes a moment is measured several times; the table shows the median
 	}{
-		{"burst", b.burst, 5}, {"one lane", b.oneLane, 3}, {"steady", b.steady, 1}, {"lanes", b.lanes, 1}, {"broadcast", b.broadcast, 1}, {"put", b.put, 5},
+		{"burst", b.burst, 5}, {"one lane", b.oneLane, 3}, {"steady", b.steady, 1}, {"twenty lanes", b.twentyLanes, 1}, {"stall", b.stall, 3},
+		{"busy", b.busy, 1}, {"lanes", b.lanes, 1}, {"broadcast", b.broadcast, 1}, {"put", b.put, 5},
 		{"crowd", b.crowd, 1}, {"crowded burst", b.crowdedBurst, 5}, {"start", b.start, 3}, {"idle", b.idle, 1},
 	}
 	ctx := context.Background()
 	out := json.NewEncoder(os.Stdout)
 	var err error
 	switch {
-	case *table:
-		err = printTable(os.Stdout, *ours, *peer)
+	case *table != "":
+		err = printTable(os.Stdout, *table, *before)
 	case *only == "start process":
 		err = startProcess(ctx, *file, out)
 	case *only == "idle process":
 		err = idleProcess(ctx, *file, out)
 	default:
 		for _, one := range all {
-			if *only != "" && *only != one.name {
+			if *only != "" && !slices.Contains(strings.Split(*only, ","), one.name) {
 				continue
 			}
 			for range one.times {
