@@ -14,6 +14,13 @@ const maxGroup = 4096
 // groupTime bounds how long the updates of a commit may work before the rest is left to the next one.
 const groupTime = 50 * time.Millisecond
 
+// A commit costs little beside what its updates share. So where several have come together lately, it waits
+// for as many to do so again: gatherFactor times as long as the last one took, and maxGather at most.
+const (
+	gatherFactor = 3
+	maxGather    = 2 * time.Millisecond
+)
+
 // reopenAfter is the pause between two attempts to open a file that failed.
 const reopenAfter = time.Second
 
@@ -44,6 +51,10 @@ func (db *DB) Update(fn func(*Tx) error) error {
 	c := &call{fn: fn, done: make(chan struct{})}
 	db.mu.Lock()
 	db.waiting = append(db.waiting, c)
+	if db.enough != nil && len(db.waiting) >= db.together {
+		close(db.enough)
+		db.enough = nil
+	}
 	db.mu.Unlock()
 
 	select {
@@ -67,12 +78,9 @@ func (db *DB) commitWaiting(c *call) {
 			return
 		default:
 		}
-		db.mu.Lock()
-		n := min(len(db.waiting), maxGroup)
-		group := db.waiting[:n:n]
-		db.waiting = db.waiting[n:]
-		db.mu.Unlock()
+		group, begun := db.gather(), time.Now()
 		left := db.commitGroup(group)
+		db.took = time.Since(begun)
 		if len(left) > 0 {
 			db.mu.Lock()
 			db.waiting = slices.Concat(left, db.waiting)
@@ -82,6 +90,28 @@ func (db *DB) commitWaiting(c *call) {
 			close(c.done)
 		}
 	}
+}
+
+// gather takes the updates of the next commit. It waits once at most, until a time that nothing moves.
+func (db *DB) gather() []*call {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	wait := min(gatherFactor*db.took, maxGather)
+	if len(db.waiting) < db.together && db.together > 1 && wait > 0 {
+		enough := make(chan struct{})
+		db.enough = enough
+		db.mu.Unlock()
+		select {
+		case <-enough:
+		case <-time.After(wait):
+		}
+		db.mu.Lock()
+		db.enough = nil
+	}
+	n := min(len(db.waiting), maxGroup)
+	group := db.waiting[:n:n]
+	db.waiting, db.together = db.waiting[n:], max(n, db.together*3/4)
+	return group
 }
 
 // commitGroup runs and commits as much of the group as [groupTime] allows, and returns the rest. A member

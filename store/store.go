@@ -87,10 +87,13 @@ type DB struct {
 	clean      bool      // the file is as Close leaves it
 	trusted    bool      // its pages are known to be good
 
-	turn    chan struct{} // held by the goroutine that commits
-	guard   *guard        // used by the holder of turn
-	mu      sync.Mutex
-	waiting []*call // updates for the next commit
+	turn     chan struct{} // held by the goroutine that commits
+	guard    *guard        // used by the holder of turn
+	took     time.Duration // by the last commit; the holder of turn's
+	mu       sync.Mutex
+	waiting  []*call       // updates for the next commit
+	together int           // updates that came together lately: as many as a commit took, a quarter less with each that follows
+	enough   chan struct{} // closed when as many wait; nil if no commit waits for them
 
 	backups     sync.Mutex // held by the one that is being written
 	damage      damage
