@@ -30,30 +30,8 @@ type tables struct {
 
 // schema is what the file holds: every table and index, and the buckets that they are kept in.
 type schema struct {
-	identities     *def[Identity]
-	sessions       *def[Session]
-	peers          *def[Peer]
-	contents       *def[Content]
-	posts          *def[Post]
-	chats          *def[Chat]
-	tasks          *def[Task]
-	deliveries     *def[Delivery]
-	paces          *def[Pace]
-	jobs           *def[Job]
-	runs           *def[Run]
-	holds          *def[Hold]
-	tokens         *def[Token]
-	idempotency    *def[Answer]
-	signIns        *def[SignIn]
-	settings       *def[Setting]
-	accounts       *def[Account]
-	accountResults *def[AccountResult]
-	accountChecks  *def[AccountCheck]
-	accountSites   *def[AccountSite]
-	notices        *def[Notice]
-	alerts         *def[Alert]
-
 	all     []anyTable
+	bind    []func(*Tx) // gives a transaction its table
 	buckets int
 	names   []string // of the buckets
 }
@@ -70,72 +48,47 @@ type anyTable interface {
 	setAside(tx *Tx) ([]Problem, error)
 }
 
+// newSchema registers each table. The order is that of the numbers of tables and buckets, which are not stored.
 func newSchema() *schema {
 	s := &schema{}
-	s.identities = add(s, identityTable())
-	s.sessions = add(s, sessionTable())
-	s.peers = add(s, peerTable())
-	s.contents = add(s, contentTable())
-	s.posts = add(s, postTable())
-	s.jobs = add(s, jobTable())
-	s.runs = add(s, runTable())
-	s.holds = add(s, holdTable())
-	s.tokens = add(s, tokenTable())
-	s.idempotency = add(s, answerTable())
-	s.signIns = add(s, signInTable())
-	s.settings = add(s, settingTable())
-	s.chats = add(s, chatTable())
-	s.tasks = add(s, taskTable())
-	s.deliveries = add(s, deliveryTable())
-	s.paces = add(s, paceTable())
-	s.accounts = add(s, accountTable())
-	s.accountResults = add(s, accountResultTable())
-	s.accountChecks = add(s, accountCheckTable())
-	s.accountSites = add(s, accountSiteTable())
-	s.notices = add(s, noticeTable())
-	s.alerts = add(s, alertTable())
+	add(s, identityTable(), func(t *tables) *Table[Identity] { return &t.Identities.Table })
+	add(s, sessionTable(), func(t *tables) *Table[Session] { return &t.Sessions.Table })
+	add(s, peerTable(), func(t *tables) *Table[Peer] { return &t.Peers.Table })
+	add(s, contentTable(), func(t *tables) *Table[Content] { return &t.Contents.Table })
+	add(s, postTable(), func(t *tables) *Table[Post] { return &t.Posts.Table })
+	add(s, jobTable(), func(t *tables) *Table[Job] { return &t.Jobs.Table })
+	add(s, runTable(), func(t *tables) *Table[Run] { return &t.Runs.Table })
+	add(s, holdTable(), func(t *tables) *Table[Hold] { return &t.Holds.Table })
+	add(s, tokenTable(), func(t *tables) *Table[Token] { return &t.Tokens.Table })
+	add(s, answerTable(), func(t *tables) *Table[Answer] { return &t.Idempotency.Table })
+	add(s, signInTable(), func(t *tables) *Table[SignIn] { return &t.SignIns.Table })
+	add(s, settingTable(), func(t *tables) *Table[Setting] { return &t.Settings.Table })
+	add(s, chatTable(), func(t *tables) *Table[Chat] { return &t.Chats.Table })
+	add(s, taskTable(), func(t *tables) *Table[Task] { return &t.Tasks.Table })
+	add(s, deliveryTable(), func(t *tables) *Table[Delivery] { return &t.Deliveries.Table })
+	add(s, paceTable(), func(t *tables) *Table[Pace] { return &t.Paces.Table })
+	add(s, accountTable(), func(t *tables) *Table[Account] { return &t.Accounts.Table })
+	add(s, accountResultTable(), func(t *tables) *Table[AccountResult] { return &t.AccountResults.Table })
+	add(s, accountCheckTable(), func(t *tables) *Table[AccountCheck] { return &t.AccountChecks.Table })
+	add(s, accountSiteTable(), func(t *tables) *Table[AccountSite] { return &t.AccountSites.Table })
+	add(s, noticeTable(), func(t *tables) *Table[Notice] { return &t.Notices.Table })
+	add(s, alertTable(), func(t *tables) *Table[Alert] { return &t.Alerts.Table })
 	return s
 }
 
-func add[T any](s *schema, d def[T]) *def[T] {
+// add registers a table and where transactions have it.
+func add[T any](s *schema, d def[T], in func(*tables) *Table[T]) {
 	d.number, d.bucket = len(s.all), s.buckets
 	s.all = append(s.all, &d)
+	s.bind = append(s.bind, func(tx *Tx) { *in(&tx.tables) = Table[T]{&d, tx} })
 	s.names = append(s.names, d.name)
 	for _, index := range d.indexes {
 		s.names = append(s.names, d.name+"."+index.Name)
 	}
 	s.buckets = len(s.names)
-	return &d
 }
 
 func (d *def[T]) tableName() string { return d.name }
-
-func (s *schema) bind(tx *Tx) {
-	tx.tables = tables{
-		Identities:     Identities{Table[Identity]{s.identities, tx}},
-		Sessions:       Sessions{Table[Session]{s.sessions, tx}},
-		Peers:          Peers{Table[Peer]{s.peers, tx}},
-		Contents:       Contents{Table[Content]{s.contents, tx}},
-		Posts:          Posts{Table[Post]{s.posts, tx}},
-		Chats:          Chats{Table[Chat]{s.chats, tx}},
-		Tasks:          Tasks{Table[Task]{s.tasks, tx}},
-		Deliveries:     Deliveries{Table[Delivery]{s.deliveries, tx}},
-		Paces:          Paces{Table[Pace]{s.paces, tx}},
-		Jobs:           Jobs{Table[Job]{s.jobs, tx}},
-		Runs:           Runs{Table[Run]{s.runs, tx}},
-		Holds:          Holds{Table[Hold]{s.holds, tx}},
-		Tokens:         Tokens{Table[Token]{s.tokens, tx}},
-		Idempotency:    Idempotency{Table[Answer]{s.idempotency, tx}},
-		SignIns:        SignIns{Table[SignIn]{s.signIns, tx}},
-		Settings:       Settings{Table[Setting]{s.settings, tx}},
-		Accounts:       Accounts{Table[Account]{s.accounts, tx}},
-		AccountResults: AccountResults{Table[AccountResult]{s.accountResults, tx}},
-		AccountChecks:  AccountChecks{Table[AccountCheck]{s.accountChecks, tx}},
-		AccountSites:   AccountSites{Table[AccountSite]{s.accountSites, tx}},
-		Notices:        Notices{Table[Notice]{s.notices, tx}},
-		Alerts:         Alerts{Table[Alert]{s.alerts, tx}},
-	}
-}
 
 // set returns the set with the named table alone. An unknown name is a mistake of the caller's.
 func (s *schema) set(name string) tableSet {

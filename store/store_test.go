@@ -529,7 +529,7 @@ func TestADamagedHoldIsReplacedByTheNextWait(t *testing.T) {
 		if err := tx.Holds.Extend("lane", until, Reason{Code: ReasonFlood}); err != nil {
 			return err
 		}
-		rows := tx.bucket(db.schema.holds.bucket, "holds")
+		rows := tx.bucket(tx.Holds.def.bucket, "holds")
 		row := bytes.Clone(rows.Get(rowKey(1)))
 		row[len(row)/2] ^= 0x20
 		return rows.Put(rowKey(1), row)

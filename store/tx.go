@@ -43,7 +43,9 @@ func (tx *Tx) keep(table int, id uint64, keys []key) {
 
 func (db *DB) newTx(btx *bbolt.Tx) *Tx {
 	tx := &Tx{bolt: btx, damage: &db.damage, now: db.opts.Now(), key: db.opts.Key, buckets: make([]*bbolt.Bucket, db.schema.buckets)}
-	db.schema.bind(tx)
+	for _, bind := range db.schema.bind {
+		bind(tx)
+	}
 	return tx
 }
 
