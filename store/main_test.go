@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"testing"
 )
 
@@ -17,6 +18,8 @@ func TestMain(m *testing.M) {
 		switch os.Args[1] {
 		case "verify":
 			exit(verifyMain(os.Stdout, os.Args[2:], !raceDetector))
+		case "hog":
+			exit(verifyWithMuchMemory(os.Args[2]))
 		case "flip":
 			exit(flipBits(os.Args[2:]))
 		case "backup":
@@ -44,6 +47,17 @@ func backUpUntilKilled(path string) error {
 	}
 	db.opts.Verifier = Verifier{"sh", "-c", "sleep 600"}
 	return db.Backup(path + ".backup")
+}
+
+// verifyWithMuchMemory verifies a file as a child does that a damaged file leads to take much memory.
+func verifyWithMuchMemory(path string) error {
+	err := verifyMain(os.Stdout, []string{path}, true)
+	var all [][]byte // a little at a time: Linux may grant one big piece beyond the limit
+	for range 64 {
+		all = append(all, make([]byte, verifierMemory/16))
+	}
+	runtime.KeepAlive(all)
+	return err
 }
 
 func verifier() Verifier { return Verifier{os.Args[0], "verify"} }

@@ -35,24 +35,25 @@ func TestHealthSaysThatNothingCanBeWritten(t *testing.T) {
 		_, err = filler.Write(make([]byte, 64<<10))
 	}
 	filler.Close()
-	big := strings.Repeat("x", 100_000)
-	for i := 0; ; i++ {
-		err := h.db.Update(func(tx *store.Tx) error {
-			return tx.Settings.Put(&store.Setting{Name: fmt.Sprint("big ", i), Value: big})
-		})
-		if store.IsFull(err) {
-			break
-		}
-		if err != nil || i == 1000 {
-			t.Fatalf("after %d rows: %v", i, err)
+	for _, size := range []int{100_000, 1000} { // until there is no room for a post either
+		for i := 0; ; i++ {
+			err := h.db.Update(func(tx *store.Tx) error {
+				return tx.Settings.Put(&store.Setting{Name: fmt.Sprint("row ", i, " of ", size), Value: strings.Repeat("x", size)})
+			})
+			if store.IsFull(err) {
+				break
+			}
+			if err != nil || i == 20_000 {
+				t.Fatalf("after %d rows: %v", i, err)
+			}
 		}
 	}
 	if a := h.get("/health"); a.status != http.StatusServiceUnavailable || !strings.Contains(a.body, `"code":"store"`) || !strings.Contains(a.body, "no space left") {
 		t.Errorf("%d %s", a.status, a.body)
 	}
 	body := fmt.Sprintf(`{"platform":"telegram","text":%q,"scheduled_time":%q}`, strings.Repeat("word ", 700), h.soon(time.Hour))
-	if a := h.api("POST", "/scheduled-posts", body); a.status == http.StatusServiceUnavailable && !strings.Contains(a.body, "full") {
-		t.Errorf("a full disk is not named: %s", a.body)
+	if a := h.api("POST", "/scheduled-posts", body); a.status != http.StatusServiceUnavailable || !strings.Contains(a.body, "disk of the database is full") {
+		t.Errorf("a full disk is not named: %d %s", a.status, a.body)
 	}
 	if err := os.Remove(filler.Name()); err != nil {
 		t.Fatal(err)

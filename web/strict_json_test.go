@@ -75,7 +75,7 @@ func TestSlowReadersHoldFewAnswers(t *testing.T) {
 	}
 	select {
 	case status := <-answered:
-		t.Errorf("one more was not kept waiting: %d", status)
+		t.Fatalf("one more was not kept waiting: %d", status)
 	default:
 	}
 	<-place.(chan struct{})

@@ -17,6 +17,9 @@ import (
 	"belfry/platform/profile/profiletest"
 	"belfry/platform/telegram/telegramtest"
 	"belfry/store"
+	"belfry/worker/accounts"
+	"belfry/worker/adminbot"
+	"belfry/worker/alerts"
 )
 
 // chat is an admin's chat with the bot.
@@ -124,6 +127,19 @@ func TestTheAdminBotAnswersWhileEverythingIsPaused(t *testing.T) {
 	m.tg.Write(c.admin, c.bot, "/status")
 	c.until("Belfry, ")
 	p.stop()
+}
+
+func TestAlertsAndHeartbeatAreNoPartOfAPause(t *testing.T) {
+	for lane, want := range map[string]bool{
+		alerts.Kind: true, alerts.HeartbeatKind: true, adminbot.BackupKind: true, store.Notice{Chat: "1"}.Lane(): true,
+		store.Notice{Chat: "1", First: true}.Lane(): true, store.Notice{Chat: "1", File: "a.db"}.Lane(): true,
+		store.Notice{Chat: store.WebhookChat}.Lane(): true,
+		accounts.Kind: false, store.Identity{Platform: "telegram", Name: "notices"}.Lane(): false,
+	} {
+		if evenPaused(lane) != want {
+			t.Errorf("the lane %s goes on while everything is paused: %v", lane, !want)
+		}
+	}
 }
 
 func TestTheOwnerSteersFromTelegram(t *testing.T) {

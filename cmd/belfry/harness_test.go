@@ -99,14 +99,19 @@ func (m *machine) command(args ...string) *exec.Cmd {
 // output runs a command to its end and returns what it printed.
 func (m *machine) output(args ...string) (string, error) {
 	m.t.Helper()
-	var stderr bytes.Buffer
+	var out, stderr bytes.Buffer
 	cmd := m.command(args...)
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
+	cmd.Stdout, cmd.Stderr = &out, &stderr
+	err := cmd.Start()
+	if err == nil {
+		late := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Kill() }) // it serves where it should refuse
+		err = cmd.Wait()
+		late.Stop()
+	}
 	if err != nil {
 		err = fmt.Errorf("belfry %s: %w: %s", strings.Join(args, " "), err, stderr.String())
 	}
-	return string(out), err
+	return out.String(), err
 }
 
 // process is a running service.

@@ -60,7 +60,8 @@ func (w *Worker) AddList(tx *store.Tx, text string, r Request) (List, error) {
 	if !isText(text) {
 		return list, &store.FieldError{Field: "list", Problem: "is not UTF-8", Cure: "save it as UTF-8; in Excel: CSV UTF-8"}
 	}
-	lines := strings.Split(strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n"), "\n")
+	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	if len(lines) > maxListLines {
 		return list, &store.FieldError{Field: "list", Problem: "has more than 100000 lines", Cure: "divide it"}
 	}

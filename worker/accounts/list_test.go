@@ -3,11 +3,72 @@ package accounts
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
 	"belfry/store"
 )
+
+func TestALargeListTakesLittleMemory(t *testing.T) {
+	const most, live = 5000, 1200 // bytes for each name: in all, and at the end of the list
+	n := maxListLines - 1
+	if testing.Short() {
+		n = 10_000
+	}
+	db, err := store.Open(t.TempDir()+"/belfry.db", store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	w := New(db, newSites(), teller{}, Config{})
+	text := strings.Join(names(n), "\n")
+	var before, read, kept runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	err = db.Update(func(tx *store.Tx) error {
+		list, err := w.AddList(tx, text, Request{})
+		runtime.ReadMemStats(&read)
+		runtime.GC()
+		runtime.ReadMemStats(&kept)
+		if list.Added != n || len(list.Lines) != n {
+			t.Errorf("%d were added", list.Added)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	allocated, left := int(read.TotalAlloc-before.TotalAlloc), int(kept.HeapAlloc-before.HeapAlloc)
+	t.Logf("%d names: %d MB allocated, %d MB in use before the commit", n, allocated>>20, left>>20)
+	if allocated > n*most || left > n*live {
+		t.Errorf("a name takes %d bytes, of which %d stay in use; %d and %d are enough", allocated/n, left/n, most, live)
+	}
+}
+
+func TestALineBreakAtTheEndIsNoLine(t *testing.T) {
+	inBubble(t, Config{}, func(b *bench) {
+		full := strings.Repeat("#\n", maxListLines-1)
+		for name, list := range map[string]string{"alice": full + "alice\n", "bob": full + "bob\r\n", "carol": full + "carol"} {
+			b.Update(func(tx *store.Tx) error {
+				got, err := b.worker.AddList(tx, list, Request{})
+				if got.Added != 1 || len(got.Lines) != 1 || got.Lines[0].N != maxListLines || got.Lines[0].Username != name {
+					t.Errorf("%s: %+v", name, got)
+				}
+				return err
+			})
+		}
+		for _, list := range []string{full + "dave\nerin", full + "dave\n\n"} {
+			err := b.DB.Update(func(tx *store.Tx) error {
+				_, err := b.worker.AddList(tx, list, Request{})
+				return err
+			})
+			if e, ok := errors.AsType[*store.FieldError](err); !ok || !strings.Contains(e.Problem, "more than 100000 lines") {
+				t.Errorf("a line too many: %v", err)
+			}
+		}
+	})
+}
 
 func TestListsOfSpreadsheetsAreUnderstood(t *testing.T) {
 	for name, list := range map[string]string{

@@ -46,8 +46,15 @@ func TestAfterAnOutageAnswersAndAlertsComeFirstAndTheRestInAFewMessages(t *testi
 			})
 			b.Pass(150 * time.Second)
 		}
+		b.Update(func(tx *store.Tx) error {
+			return b.worker.Tell(tx, store.Notice{Kind: "alert_raised", Text: "early", First: true})
+		})
+		b.Pass(time.Hour)
 		b.bot.chats = nil
-		b.Pass(4 * time.Second)
+		b.Pass(15 * time.Second)
+		if told := b.bot.told("100"); !slices.Contains(told, "early") {
+			t.Errorf("a quarter of a minute after the outage, the chat was told %q of an alert", told)
+		}
 		before := len(b.bot.messages)
 		b.Update(func(tx *store.Tx) error {
 			_, err := b.worker.Send(tx, store.Notice{Kind: "answer", Chat: "100", Text: "the answer", First: true})
@@ -68,7 +75,7 @@ func TestAfterAnOutageAnswersAndAlertsComeFirstAndTheRestInAFewMessages(t *testi
 				t.Errorf("the chat was never told %s", word)
 			}
 		}
-		if n := b.waiting(); n != 0 || len(got) != news+len(strings.Fields("the answer an alert")) {
+		if n := b.waiting(); n != 0 || len(got) != news+len(strings.Fields("early the answer an alert")) {
 			t.Errorf("%d notices wait, and the chat has %d words", n, len(got))
 		}
 	})

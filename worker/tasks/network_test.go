@@ -47,6 +47,7 @@ type call struct {
 	account uint64
 	chat    int64
 	key     int64
+	media   int64 // what its media are known by
 	at      time.Time
 }
 
@@ -122,7 +123,7 @@ type publisher struct {
 func (n publisher) Publish(ctx context.Context, p platform.Post) (platform.Receipt, error) {
 	n.mu.Lock()
 	id, _ := chatID(p.Target)
-	n.calls = append(n.calls, call{n.account, id, p.Key, time.Now()})
+	n.calls = append(n.calls, call{n.account, id, p.Key, p.MediaKey, time.Now()})
 	earlier := slices.IndexFunc(n.messages, func(m message) bool { return m.account == n.account && m.chat == id && m.key == p.Key })
 	var f fault
 	if len(n.faults) > 0 {

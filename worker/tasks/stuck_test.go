@@ -261,6 +261,23 @@ func TestABroadcastGoesOnAtOnceWhenItsAccountCanActAgain(t *testing.T) {
 	}
 }
 
+// The network uploads the media of calls once that have the same key for them.
+func TestTheChatsOfATaskShareItsMedia(t *testing.T) {
+	inBubble(t, Config{}, func(b *bench) {
+		media := map[int64]int{}
+		for range 2 {
+			b.create(Request{Targets: names(3)})
+			b.untilEnded()
+		}
+		for _, c := range b.net.calls {
+			media[c.media]++
+		}
+		if len(b.net.calls) != 6 || len(media) != 2 || media[0] != 0 {
+			t.Errorf("%d calls of two tasks, by the key of their media: %v", len(b.net.calls), media)
+		}
+	})
+}
+
 func TestMediaThatCannotBeFetchedFailTheTaskInTheEnd(t *testing.T) {
 	inBubble(t, Config{}, func(b *bench) {
 		b.net.from = func(int64) *platform.Error { return answer(platform.Transient, platform.ScopeContent, "") }
