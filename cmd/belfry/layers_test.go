@@ -24,7 +24,7 @@ var (
 		"platform":          {},
 		"platform/telegram": {"platform", "platform/fetch", "store"}, // sessions and peers live in the store
 		"platform/*":        {"platform", "platform/fetch"},
-		"worker/*":          {"store", "scheduler", "platform", "adapters"},
+		"worker/*":          {"store", "scheduler", "platform", "adapters", "worker/send"},
 		"worker/adminbot":   {"store", "scheduler", "platform", "adapters", "workers"}, // a door to their actions
 		"web":               {"store", "scheduler", "workers"},
 		"cmd":               {"store", "scheduler", "platform", "adapters", "workers", "web"},

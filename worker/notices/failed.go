@@ -9,6 +9,7 @@ import (
 	"belfry/platform"
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker/send"
 )
 
 const (
@@ -29,8 +30,6 @@ const (
 
 	// restoredPause is how often a restored file is looked at that is not in use yet.
 	restoredPause = time.Minute
-
-	jitter = 0.2
 )
 
 // failed has a notice sent again later, and those behind it wait; or it gives the notice up.
@@ -114,7 +113,7 @@ func pause(n store.Notice, e *platform.Error) time.Duration {
 	case n.First:
 		most = maxFirstBackoff
 	}
-	backoff := scheduler.Retry{Backoff: min(sendBackoff<<min(n.Attempts, 10), most), Jitter: jitter}.Delay(1)
+	backoff := scheduler.Retry{Backoff: min(sendBackoff<<min(n.Attempts, 10), most), Jitter: send.Jitter}.Delay(1)
 	if e.Kind != platform.Wait {
 		return backoff
 	}
@@ -124,16 +123,13 @@ func pause(n store.Notice, e *platform.Error) time.Duration {
 // reason says why a notice waits.
 func reason(n store.Notice, e *platform.Error, until time.Time) store.Reason {
 	why := store.Reason{Code: store.ReasonRetry, Detail: e.Error()} // a notice that waits is no job that is overdue
+	answer := send.To(e, until, send.Attempts{})
 	switch {
 	case n.Chat == store.WebhookChat: // the others are about Telegram
-	case e.Kind == platform.Wait && e.Scope == platform.ScopeChat:
-		why = store.Reason{Code: store.ReasonSlowmode, Until: until}
-	case e.Kind == platform.Wait:
-		why = store.Reason{Code: store.ReasonFlood, Until: until}
-	case e.Kind == platform.Login:
-		why.Code = store.ReasonLogin
-	case e.Kind == platform.Stopped:
-		why.Code = store.ReasonStopped
+	case answer.Next == send.WaitChat || answer.Next == send.WaitIdentity:
+		why = store.Reason{Code: answer.Reason.Code, Until: until}
+	case answer.Next == send.IdentityOut:
+		why = answer.Reason
 	}
 	return why
 }

@@ -18,6 +18,7 @@ import (
 	"belfry/platform"
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker/send"
 )
 
 // Kind is the kind of the jobs that send notices.
@@ -78,7 +79,7 @@ func New(db *store.DB, cfg Config) *Worker {
 // Jobs is how the scheduler runs what this package does, by kind.
 func (w *Worker) Jobs() map[string]scheduler.Kind {
 	return map[string]scheduler.Kind{
-		Kind: {Worker: w, Timeout: sendDeadline + 30*time.Second, Retry: scheduler.Retry{Attempts: 10, Jitter: jitter}},
+		Kind: {Worker: w, Timeout: sendDeadline + 30*time.Second, Retry: scheduler.Retry{Attempts: 10, Jitter: send.Jitter}},
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"belfry/platform"
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker/send"
 )
 
 // Kind is the kind of the jobs that publish posts.
@@ -71,11 +72,9 @@ func (w *Worker) Job() scheduler.Kind {
 	return scheduler.Kind{
 		Worker:  w,
 		Timeout: mediaDeadline*w.cfg.Deadline + 10*time.Second,
-		Retry:   scheduler.Retry{Attempts: w.cfg.Attempts, Backoff: w.cfg.Backoff, Jitter: jitter},
+		Retry:   scheduler.Retry{Attempts: w.cfg.Attempts, Backoff: w.cfg.Backoff, Jitter: send.Jitter},
 	}
 }
-
-const jitter = 0.2
 
 // platformPost is the post as its network takes it.
 func platformPost(p store.Post) platform.Post {

@@ -14,6 +14,7 @@ import (
 	"belfry/platform"
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker/send"
 )
 
 func TestAPostGoesOutAtItsTimeAndKeepsItsLink(t *testing.T) {
@@ -136,7 +137,7 @@ func TestACallThatEndsWithTheProgramIsNoFailure(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		b.fault(repeat(fault{hang: true}, 3)...)
 		id := b.schedule(time.Minute, Request{}).ID
-		b.Pass(time.Minute + 30*time.Second + unknownPause + 30*time.Second + 2*time.Minute/5*4)
+		b.Pass(time.Minute + 30*time.Second + send.UnknownPause + 30*time.Second + 2*time.Minute/5*4)
 		for b.post(id).Attempts < 3 {
 			b.Pass(time.Second)
 		}
@@ -351,7 +352,7 @@ func TestWhatIsAcceptedWhileAPostFallsDueHolds(t *testing.T) {
 	text, target, at := "edited", "@other", ""
 	cases := []struct {
 		name  string
-		held  bool // it waits for approval, and its job was started by hand
+		held  bool // it needs approval, and its job was started by hand
 		act   func(b *bench, id uint64) error
 		holds func(b *bench, p store.Post) bool // an hour after its time, if it was accepted
 	}{

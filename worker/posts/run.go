@@ -1,7 +1,6 @@
 package posts
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,16 +9,7 @@ import (
 	"belfry/platform"
 	"belfry/scheduler"
 	"belfry/store"
-)
-
-const (
-	// loginPause is how often a post looks whether its identity can act again, should nobody say so.
-	loginPause = time.Minute
-	// connectPause is how often a post looks whether there is a connection again.
-	connectPause = 5 * time.Second
-	// unknownPause is the pause before a call that was not answered is repeated for the first time.
-	// The repetition is harmless, and its answer settles what happened.
-	unknownPause = 2 * time.Second
+	"belfry/worker/send"
 )
 
 // Run publishes the post of a job.
@@ -31,7 +21,7 @@ func (w *Worker) Run(ctx context.Context, job store.Job) (scheduler.Outcome, err
 	post := attempt.post
 	network, err := w.network(post.Platform)
 	if err != nil {
-		return w.failed(job, store.Reason{Code: store.ReasonRefused, Detail: err.Error()}), nil
+		return failed(job, store.Reason{Code: store.ReasonRefused, Detail: err.Error()}), nil
 	}
 	deadline := w.cfg.Deadline
 	if len(post.Media) > 0 {
@@ -41,10 +31,7 @@ func (w *Worker) Run(ctx context.Context, job store.Job) (scheduler.Outcome, err
 	defer cancel()
 	receipt, err := network.Publisher(post.IdentityID).Publish(ctx, platformPost(post))
 	if err != nil {
-		e := platform.AsError(err)
-		out := settled(w.sort(job, attempt, e), job, e.Kind == platform.Unknown || post.Unsettled)
-		out.Err = err
-		return out, nil
+		return w.answered(job, attempt, platform.AsError(err)), nil
 	}
 	return scheduler.Outcome{Write: change(job, func(tx *store.Tx, p *store.Post) {
 		p.Status, p.Reason, p.Unsettled = store.PostPublished, store.Reason{}, false
@@ -90,15 +77,16 @@ func (w *Worker) begin(job store.Job) (a attempt, err error) {
 		}
 		identity, err := tx.Identities.Get(post.IdentityID)
 		if errors.Is(err, store.ErrNotFound) {
-			out := w.failed(job, store.Reason{Code: store.ReasonIdentityGone})
+			out := failed(job, store.Reason{Code: store.ReasonIdentityGone})
 			a.ended = &out
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		if identity.State == store.IdentityLogin || identity.State == store.IdentityStopped {
-			out := w.waitForLogin(job, identity, cmp.Or(identity.Reason, store.Reason{Code: store.ReasonLogin}))
+		if why, may := send.MayAct(identity); !may {
+			out := scheduler.Outcome{Write: change(job, func(_ *store.Tx, p *store.Post) { p.Reason = why })}
+			out = send.HoldIdentity(out, job, identity, why, tx.Now())
 			a.ended = &out
 			return nil
 		}
@@ -147,114 +135,31 @@ func skipped(job store.Job, late time.Duration) *scheduler.Outcome {
 	})}
 }
 
-// settled adds to an outcome whether some call may have had its effect: this one, or one before it.
-func settled(out scheduler.Outcome, job store.Job, unsettled bool) scheduler.Outcome {
-	write := out.Write
-	out.Write = func(tx *store.Tx) error {
-		err := change(job, func(_ *store.Tx, p *store.Post) { p.Unsettled = unsettled })(tx)
-		return errors.Join(err, write(tx))
-	}
-	return out
-}
-
-// sort turns the network's error into what becomes of the post.
-func (w *Worker) sort(job store.Job, a attempt, e *platform.Error) scheduler.Outcome {
-	post, detail := a.post, e.Error()
-	switch e.Kind {
-	case platform.UnderWay:
-		return w.uploading(job, e)
-	case platform.Refused:
-		return w.failed(job, store.Reason{Code: store.ReasonRefused, Detail: detail})
-	case platform.Wait:
-		return w.toWait(job, e)
-	case platform.Login, platform.Stopped:
-		return w.identityOut(job, a.identity, e)
-	case platform.Transient:
-		if e.Scope == platform.ScopeIdentity { // nothing was sent, and it is not the post's fault
-			why := store.Reason{Code: store.ReasonNotConnected, Detail: detail}
-			return w.again(job, connectPause, why, true)
-		}
-	}
-	if post.Failures+1 >= w.cfg.Attempts {
-		why := store.Reason{Code: store.ReasonGaveUp, N: post.Failures + 1, Of: w.cfg.Attempts, Detail: detail}
-		return w.failed(job, why)
-	}
-	pause := scheduler.Retry{Backoff: w.cfg.Backoff, Jitter: jitter}.Delay(post.Failures + 1)
-	if e.Kind == platform.Unknown && post.Failures == 0 {
-		pause = max(unknownPause, e.Wait)
-	}
-	why := store.Reason{Code: store.ReasonRetry, N: post.Failures + 1, Of: w.cfg.Attempts, Detail: detail}
-	return w.again(job, pause, why, false)
-}
-
-// again has the post tried again after a pause. A blameless try does not count against its limit.
-func (w *Worker) again(job store.Job, pause time.Duration, why store.Reason, blameless bool) scheduler.Outcome {
-	now := w.db.Now()
-	return scheduler.Outcome{Again: now.Add(pause), Reason: why, Write: change(job, func(_ *store.Tx, p *store.Post) {
-		p.Reason = why
-		if !blameless {
+// answered ends a run to which the network has answered with an error.
+func (w *Worker) answered(job store.Job, a attempt, e *platform.Error) scheduler.Outcome {
+	answer := send.To(e, w.db.Now(), send.Attempts{Failed: a.post.Failures, Most: w.cfg.Attempts, Backoff: w.cfg.Backoff})
+	out := answer.Outcome()
+	out.Err = e
+	out.Write = change(job, func(_ *store.Tx, p *store.Post) {
+		p.Unsettled = answer.Unknown || a.post.Unsettled // by this call, or by one before it
+		p.Reason = answer.Reason
+		switch answer.Next {
+		case send.Retry:
 			p.Failures++
+		case send.Upload: // the attempt goes on; others have their turn
+			p.Attempts--
+		case send.Refused, send.GiveUp:
+			fail(p, answer.Reason)
 		}
-	})}
-}
-
-// toWait has the post, and if the network says so its whole lane, wait as long as it was told.
-func (w *Worker) toWait(job store.Job, e *platform.Error) scheduler.Outcome {
-	until := w.db.Now().Add(e.Wait + time.Second)
-	why := store.Reason{Code: store.ReasonSlowmode, Until: until}
-	out := scheduler.Outcome{Again: until}
-	if e.Scope == platform.ScopeIdentity {
-		why.Code = store.ReasonFlood
-		out.Hold = until
+	})
+	if answer.Next == send.IdentityOut {
+		out = send.HoldIdentity(out, job, send.Stopped(a.identity, answer.Reason), answer.Reason, w.db.Now())
 	}
-	out.Reason = why
-	out.Write = change(job, func(_ *store.Tx, p *store.Post) { p.Reason = why })
 	return out
-}
-
-// uploading has the post look again whether its media are at the network; others have their turn. The
-// attempt goes on.
-func (w *Worker) uploading(job store.Job, e *platform.Error) scheduler.Outcome {
-	why := store.Reason{Code: store.ReasonUploading, Detail: e.Error()}
-	return scheduler.Outcome{Again: w.db.Now().Add(e.Wait), Reason: why, Step: true, Write: change(job, func(_ *store.Tx, p *store.Post) {
-		p.Reason = why
-		p.Attempts--
-	})}
-}
-
-// identityOut has the post wait after a call has shown that the identity cannot act. That a login has
-// ended its adapter has recorded already; a restriction only shows in the calls.
-func (w *Worker) identityOut(job store.Job, identity store.Identity, e *platform.Error) scheduler.Outcome {
-	why := store.Reason{Code: store.ReasonLogin, Detail: e.Error()}
-	if e.Kind == platform.Stopped {
-		why.Code = store.ReasonStopped
-		identity.State, identity.Reason = store.IdentityStopped, why
-	}
-	out := w.waitForLogin(job, identity, why)
-	out.Failed = true
-	return out
-}
-
-// waitForLogin has the post, and all others of the identity, wait without troubling the network until the
-// identity can act again: then [store.Identities.Put] has the lane go on. The identity is written as it is
-// given. If somebody has changed it since it was read, the next run looks at once.
-func (w *Worker) waitForLogin(job store.Job, identity store.Identity, why store.Reason) scheduler.Outcome {
-	write := change(job, func(_ *store.Tx, p *store.Post) { p.Reason = why })
-	return scheduler.Outcome{Again: w.db.Now(), Reason: why, Write: func(tx *store.Tx) error {
-		now, err := tx.Identities.Get(identity.ID)
-		if errors.Is(err, store.ErrNotFound) || (err == nil && !now.UpdatedAt.Equal(identity.UpdatedAt)) {
-			return write(tx)
-		}
-		if err == nil && now != identity {
-			identity.UpdatedAt = tx.Now()
-			err = tx.Identities.Put(&identity)
-		}
-		return errors.Join(err, write(tx), tx.Holds.Extend(job.Lane, tx.Now().Add(loginPause), why))
-	}}
 }
 
 // failed ends the post.
-func (w *Worker) failed(job store.Job, why store.Reason) scheduler.Outcome {
+func failed(job store.Job, why store.Reason) scheduler.Outcome {
 	return scheduler.Outcome{Failed: true, Reason: why,
 		Write: change(job, func(_ *store.Tx, p *store.Post) { fail(p, why) })}
 }

@@ -7,16 +7,10 @@ import (
 	"belfry/platform"
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker/send"
 )
 
 const (
-	// connectPause is the pause before a task looks whether there is a connection again, the first time; it
-	// grows to longestConnectPause.
-	connectPause        = 5 * time.Second
-	longestConnectPause = 30 * time.Second
-	// unknownPause is the pause before a call that was not answered is repeated for the first time.
-	// The repetition is harmless, and its answer settles what happened.
-	unknownPause = 2 * time.Second
 	// bans is how many chats in a row have to say that the account is banned there before it counts as
 	// restricted everywhere.
 	bans = 3
@@ -47,31 +41,35 @@ func (w *Worker) sent(s *step, receipt platform.Receipt) scheduler.Outcome {
 // next step keeps its distance.
 func (w *Worker) failed(s *step, asked bool, err error) scheduler.Outcome {
 	e := platform.AsError(err)
-	out := w.sort(s, asked, e)
+	if e.Kind == platform.Unknown && !s.begun { // nothing was sent
+		e = &platform.Error{Kind: platform.Transient, Scope: platform.ScopeChat, Code: e.Code, Err: e.Err}
+	}
+	answer := send.To(e, w.db.Now(), send.Attempts{
+		Failed: s.delivery.Failures, Most: chatFailures, Backoff: chatBackoff, Unreached: s.task.Unreached,
+	})
+	out := w.sort(s, asked, e, answer)
 	out.Err = err
 	return out
 }
 
-// sort turns the network's error into what becomes of the chat and the task.
-func (w *Worker) sort(s *step, asked bool, e *platform.Error) scheduler.Outcome {
-	switch e.Kind {
-	case platform.Wait:
-		return w.toWait(s, e)
-	case platform.UnderWay:
-		return w.uploading(s, e)
-	case platform.Stopped, platform.Login:
-		return w.accountOut(s, e)
-	case platform.Refused:
+// sort says what becomes of the chat and the task.
+func (w *Worker) sort(s *step, asked bool, e *platform.Error, answer send.Answer) scheduler.Outcome {
+	switch answer.Next {
+	case send.WaitChat:
+		return w.waitChat(s, e, answer)
+	case send.WaitIdentity:
+		return w.waitIdentity(s, e, answer)
+	case send.Upload, send.Reconnect:
+		return w.notSent(s, answer)
+	case send.IdentityOut:
+		return w.accountOut(s, answer.Reason)
+	case send.Refused:
 		return w.refused(s, asked, e)
-	case platform.Transient:
-		switch e.Scope {
-		case platform.ScopeContent:
-			return w.taskFailed(s, store.Reason{Code: store.ReasonError, Detail: e.Error()})
-		case platform.ScopeIdentity:
-			return w.notConnected(s, e)
-		}
 	}
-	return w.chatFailed(s, e)
+	if e.Kind == platform.Transient && e.Scope == platform.ScopeContent {
+		return w.taskFailed(s, store.Reason{Code: store.ReasonError, Detail: e.Error()})
+	}
+	return w.chatFailed(s, answer)
 }
 
 // refused skips a chat that does not take the post. Chats in a row that say the same tell more: that the
@@ -87,7 +85,7 @@ func (w *Worker) refused(s *step, asked bool, e *platform.Error) scheduler.Outco
 	}
 	switch {
 	case e.Scope == platform.ScopeIdentity && inRow >= bans:
-		return w.accountOut(s, &platform.Error{Kind: platform.Stopped, Scope: e.Scope, Code: e.Code, Err: e.Err})
+		return w.accountOut(s, store.Reason{Code: store.ReasonStopped, Detail: e.Error()})
 	case e.Scope == "" && inRow >= w.cfg.Refusals:
 		return w.endTask(s, store.DeliverySkipped, why)
 	}
@@ -100,136 +98,91 @@ func (w *Worker) refused(s *step, asked bool, e *platform.Error) scheduler.Outco
 	})
 }
 
-// notConnected has the task come again when there may be a connection: nothing was sent, and it is not
-// the chat's fault. The pauses grow. What goes on in vain for long becomes an alert by its reason.
-func (w *Worker) notConnected(s *step, e *platform.Error) scheduler.Outcome {
-	inRow := s.task.Unreached + 1
-	why := store.Reason{Code: store.ReasonNotConnected, N: inRow, Detail: e.Error()}
+// notSent has the task come again when there is a connection, or when its media are at the network. Nothing
+// was sent, and it is not the chat's fault. What goes on in vain for long becomes an alert by its reason.
+func (w *Worker) notSent(s *step, answer send.Answer) scheduler.Outcome {
 	out := w.settleAsked(s, false, func(tx *store.Tx, task *store.Task, d *store.Delivery) (store.DeliveryStatus, store.Reason, error) {
-		lastTry(d, tx.Now(), store.TryFailed, why, 0)
-		task.Unreached = inRow
-		return store.DeliveryPending, why, nil
-	})
-	out.Again, out.Reason = w.db.Now().Add(min(connectPause*time.Duration(inRow), longestConnectPause)), why
-	return out
-}
-
-// uploading has the task look again whether its media are at the network. The attempt goes on.
-func (w *Worker) uploading(s *step, e *platform.Error) scheduler.Outcome {
-	why := store.Reason{Code: store.ReasonUploading, Detail: e.Error()}
-	out := w.settleAsked(s, false, func(_ *store.Tx, _ *store.Task, d *store.Delivery) (store.DeliveryStatus, store.Reason, error) {
-		if n := len(d.Tries); n > 0 && d.Tries[n-1].Outcome == store.TryBegun {
+		if n := len(d.Tries); answer.Next == send.Reconnect {
+			lastTry(d, tx.Now(), store.TryFailed, answer.Reason, 0)
+			task.Unreached++
+		} else if n > 0 && d.Tries[n-1].Outcome == store.TryBegun { // the attempt goes on
 			d.Tries = d.Tries[:n-1]
 		}
-		return store.DeliveryPending, why, nil
+		return store.DeliveryPending, answer.Reason, nil
 	})
-	out.Again, out.Reason = w.db.Now().Add(e.Wait), why
+	out.Again, out.Reason = answer.Again, answer.Reason
 	return out
 }
 
 // chatFailed has a chat tried again after a pause, or gives it up. An unknown outcome leaves the
 // call open: no other may follow it closely.
-func (w *Worker) chatFailed(s *step, e *platform.Error) scheduler.Outcome {
-	unknown := e.Kind == platform.Unknown && s.begun
+func (w *Worker) chatFailed(s *step, answer send.Answer) scheduler.Outcome {
 	return w.settle(s, func(tx *store.Tx, task *store.Task, d *store.Delivery) (store.DeliveryStatus, store.Reason, error) {
-		outcome := store.TryFailed
-		if unknown {
+		outcome, status, why := store.TryFailed, store.DeliveryPending, answer.Reason
+		if answer.Unknown {
 			outcome = store.TryUnknown
 			if err := changePace(tx, task.IdentityID, func(pace *store.Pace) { pace.Open = d.ID }); err != nil {
 				return d.Status, d.Reason, err
 			}
 		}
-		d.Failures++
-		why := store.Reason{Code: store.ReasonRetry, N: d.Failures, Of: chatFailures, Detail: e.Error()}
-		lastTry(d, tx.Now(), outcome, store.Reason{Code: store.ReasonError, Detail: e.Error()}, 0)
-		status := store.DeliveryPending
-		if d.Failures >= chatFailures {
-			status, why.Code = store.DeliveryFailed, store.ReasonGaveUp
-			if unknown {
-				why = store.Reason{Code: store.ReasonUnknown, Detail: e.Error()}
+		lastTry(d, tx.Now(), outcome, store.Reason{Code: store.ReasonError, Detail: why.Detail}, 0)
+		if answer.Next == send.GiveUp {
+			status = store.DeliveryFailed
+			if answer.Unknown {
+				why = store.Reason{Code: store.ReasonUnknown, Detail: why.Detail}
 			}
 		}
-		pause := scheduler.Retry{Backoff: chatBackoff, Jitter: jitter}.Delay(d.Failures)
-		if unknown && d.Failures == 1 {
-			pause = max(unknownPause, min(e.Wait, longestWait))
-		}
-		d.After = tx.Now().Add(pause)
+		d.Failures++
+		d.After = earlier(answer.Again, tx.Now().Add(longestWait))
 		return status, why, changeChat(tx, d.ChatID, func(c *store.Chat) { c.LastError, c.LastTried = why, tx.Now() })
 	})
 }
 
-// toWait has the chat, or if the network says so the whole account, wait as long as it was told. A chat
-// with which the whole account had to wait goes to the end, and is skipped if that does not help.
-func (w *Worker) toWait(s *step, e *platform.Error) scheduler.Outcome {
-	seconds := int(e.Wait / time.Second)
-	if e.Scope == platform.ScopeChat {
-		until := w.db.Now().Add(min(e.Wait+time.Second, longestWait))
-		why := store.Reason{Code: store.ReasonSlowmode, Until: until}
-		return w.settle(s, func(tx *store.Tx, _ *store.Task, d *store.Delivery) (store.DeliveryStatus, store.Reason, error) {
-			lastTry(d, tx.Now(), store.TryWaits, store.Reason{Code: store.ReasonSlowmode}, seconds)
-			d.After = until
-			return store.DeliveryPending, why, changeChat(tx, d.ChatID, func(c *store.Chat) { c.SlowUntil, c.LastTried = until, tx.Now() })
-		})
-	}
-	until := w.db.Now().Add(e.Wait + time.Second)
-	why := store.Reason{Code: store.ReasonFlood, Until: until}
+// waitChat has a chat wait as long as it was told.
+func (w *Worker) waitChat(s *step, e *platform.Error, answer send.Answer) scheduler.Outcome {
+	until := earlier(answer.Again, w.db.Now().Add(longestWait))
+	why := store.Reason{Code: store.ReasonSlowmode, Until: until}
+	return w.settle(s, func(tx *store.Tx, _ *store.Task, d *store.Delivery) (store.DeliveryStatus, store.Reason, error) {
+		lastTry(d, tx.Now(), store.TryWaits, store.Reason{Code: store.ReasonSlowmode}, int(e.Wait/time.Second))
+		d.After = until
+		return store.DeliveryPending, why, changeChat(tx, d.ChatID, func(c *store.Chat) { c.SlowUntil, c.LastTried = until, tx.Now() })
+	})
+}
+
+// waitIdentity has the whole account wait as long as it was told. The chat with which it had to goes to the
+// end, and is skipped if that does not help.
+func (w *Worker) waitIdentity(s *step, e *platform.Error, answer send.Answer) scheduler.Outcome {
 	out := w.settle(s, func(tx *store.Tx, _ *store.Task, d *store.Delivery) (store.DeliveryStatus, store.Reason, error) {
-		lastTry(d, tx.Now(), store.TryWaits, store.Reason{Code: store.ReasonFlood}, seconds)
+		lastTry(d, tx.Now(), store.TryWaits, store.Reason{Code: store.ReasonFlood}, int(e.Wait/time.Second))
 		d.After = store.AtEnd()
 		if d.Failures++; d.Failures >= chatFailures {
 			return store.DeliverySkipped, store.Reason{Code: store.ReasonFlood}, nil
 		}
-		return store.DeliveryPending, why, nil
+		return store.DeliveryPending, answer.Reason, nil
 	})
-	out.Again, out.Hold, out.Reason = until, until, why
+	out.Again, out.Hold, out.Reason = answer.Again, answer.Again, answer.Reason
 	return out
 }
 
-// accountOut has everything of the account wait until it can act again. That a login has ended its
-// adapter has recorded already; a restriction only shows in the calls. The chat that showed it is the last
-// to be tried again.
-func (w *Worker) accountOut(s *step, e *platform.Error) scheduler.Outcome {
-	why := store.Reason{Code: store.ReasonLogin, Detail: e.Error()}
-	identity := s.identity
-	if e.Kind == platform.Stopped {
-		why.Code = store.ReasonStopped
-		identity.State, identity.Reason = store.IdentityStopped, why
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
 	}
+	return b
+}
+
+// accountOut has everything of the account wait until it can act again. The chat that showed that it is
+// restricted is the last to be tried again.
+func (w *Worker) accountOut(s *step, why store.Reason) scheduler.Outcome {
 	out := w.settle(s, func(tx *store.Tx, task *store.Task, d *store.Delivery) (store.DeliveryStatus, store.Reason, error) {
 		lastTry(d, tx.Now(), store.TryRefused, why, 0)
-		if e.Kind == platform.Stopped {
+		if why.Code == store.ReasonStopped {
 			d.After, task.Refusal, task.Refusals = store.AtEnd(), "", 0
 		}
 		return store.DeliveryPending, why, nil
 	})
 	out.Failed = true
-	return holdFor(out, s.job, identity, why)
-}
-
-// holdFor has everything of an account wait without troubling the network until it can act again: then
-// [store.Identities.Put] has its lane go on. The identity is written as it is given. If somebody has changed
-// it since it was read, the next run looks at once.
-func holdFor(out scheduler.Outcome, job store.Job, identity store.Identity, why store.Reason) scheduler.Outcome {
-	write := out.Write
-	out.Reason = why
-	out.Write = func(tx *store.Tx) error {
-		if write != nil {
-			if err := write(tx); err != nil {
-				return err
-			}
-		}
-		now, err := tx.Identities.Get(identity.ID)
-		if errors.Is(err, store.ErrNotFound) || (err == nil && !now.UpdatedAt.Equal(identity.UpdatedAt)) {
-			return nil
-		}
-		if err == nil && now != identity {
-			changed := identity
-			changed.UpdatedAt = tx.Now()
-			err = tx.Identities.Put(&changed)
-		}
-		return errors.Join(err, tx.Holds.Extend(job.Lane, tx.Now().Add(loginPause), why))
-	}
-	return out
+	return send.HoldIdentity(out, s.job, send.Stopped(s.identity, why), why, w.db.Now())
 }
 
 // endTask ends a task whose post no chat will take.
@@ -249,7 +202,7 @@ func (w *Worker) taskFailed(s *step, why store.Reason) scheduler.Outcome {
 	})
 	var again time.Time
 	if s.task.Attempts < s.task.MaxAttempts {
-		again = w.db.Now().Add(scheduler.Retry{Backoff: w.cfg.Backoff, Jitter: jitter}.Delay(s.task.Attempts))
+		again = w.db.Now().Add(scheduler.Retry{Backoff: w.cfg.Backoff, Jitter: send.Jitter}.Delay(s.task.Attempts))
 	}
 	return then(out, s, why, again)
 }

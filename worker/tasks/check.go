@@ -9,6 +9,7 @@ import (
 	"belfry/platform"
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker/send"
 )
 
 const (
@@ -92,8 +93,8 @@ func (w checker) beginCheck(job store.Job) (task store.Task, page []store.Delive
 		if err != nil {
 			return err
 		}
-		if identity.State == store.IdentityLogin || identity.State == store.IdentityStopped {
-			out = waitForLogin(job, identity, tx.Now())
+		if why, may := send.MayAct(identity); !may {
+			out = send.HoldIdentity(out, job, identity, why, tx.Now())
 			return nil
 		}
 		for d, err := range tx.Deliveries.From(max(task.First, task.Checked+1)) {
@@ -128,7 +129,7 @@ func (w checker) interrupted(job store.Job, task store.Task, all []found, f foun
 		all = append(all, f)
 	case platform.Login, platform.Stopped:
 		out.Again = w.db.Now()
-		out.Hold, out.Reason = out.Again.Add(loginPause), store.Reason{Code: store.ReasonLogin, Detail: e.Error()}
+		out.Hold, out.Reason = out.Again.Add(send.LoginPause), store.Reason{Code: store.ReasonLogin, Detail: e.Error()}
 	default:
 		switch {
 		case len(all) > 0:

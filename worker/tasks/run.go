@@ -9,10 +9,8 @@ import (
 	"belfry/platform"
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker/send"
 )
-
-// loginPause is how often a task looks whether its account is logged in again.
-const loginPause = time.Minute
 
 // sender sends a task, one chat in each run.
 type sender struct{ *Worker }
@@ -80,8 +78,8 @@ func (w *Worker) begin(job store.Job) (s *step, out scheduler.Outcome, err error
 		if err != nil {
 			return err
 		}
-		if identity.State == store.IdentityLogin || identity.State == store.IdentityStopped {
-			out = waitForLogin(job, identity, tx.Now())
+		if why, may := send.MayAct(identity); !may {
+			out = send.HoldIdentity(out, job, identity, why, tx.Now())
 			return nil
 		}
 		delivery, err := tx.Deliveries.Next(task.ID)

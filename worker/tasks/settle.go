@@ -145,15 +145,6 @@ func end(tx *store.Tx, task *store.Task, status store.TaskStatus, why store.Reas
 	return out, errors.Join(tx.Tasks.Put(task), giveBack(tx, task.IdentityID))
 }
 
-// waitForLogin has everything of an account wait that cannot act.
-func waitForLogin(job store.Job, identity store.Identity, now time.Time) scheduler.Outcome {
-	why := identity.Reason
-	if why.Zero() {
-		why.Code = store.ReasonLogin
-	}
-	return holdFor(scheduler.Outcome{Again: now}, job, identity, why)
-}
-
 // meet returns the row of a chat, and makes or renews it. Whether it can be written to is only news
 // if the network was asked.
 func meet(tx *store.Tx, identityID uint64, chat platform.Chat, asked bool) (store.Chat, error) {

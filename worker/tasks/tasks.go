@@ -16,6 +16,7 @@ import (
 	"belfry/platform"
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker/send"
 )
 
 // The kinds of jobs of this package.
@@ -72,7 +73,6 @@ const (
 	chatFailures = 3
 	// chatBackoff is the pause after the first of them; it grows with each.
 	chatBackoff = time.Minute
-	jitter      = 0.2
 )
 
 // Worker makes and sends broadcasts.
@@ -105,10 +105,10 @@ func (w *Worker) Jobs() map[string]scheduler.Kind {
 		Kind: {
 			Worker:  sender{w},
 			Timeout: mediaDeadline*w.cfg.Deadline + 30*time.Second,
-			Retry:   scheduler.Retry{Attempts: w.cfg.Attempts, Backoff: w.cfg.Backoff, Jitter: jitter},
+			Retry:   scheduler.Retry{Attempts: w.cfg.Attempts, Backoff: w.cfg.Backoff, Jitter: send.Jitter},
 		},
 		PrepareKind: {Worker: preparer{w}},
-		CheckKind:   {Worker: checker{w}, Timeout: 2 * time.Minute, Retry: scheduler.Retry{Attempts: checkAttempts, Backoff: checkBackoff, Jitter: jitter}},
+		CheckKind:   {Worker: checker{w}, Timeout: 2 * time.Minute, Retry: scheduler.Retry{Attempts: checkAttempts, Backoff: checkBackoff, Jitter: send.Jitter}},
 		ListKind:    {Worker: lister{w}, Timeout: 10 * time.Minute, Retry: scheduler.Retry{Attempts: 5}},
 	}
 }
