@@ -117,6 +117,7 @@ func (c *chat) obeys(url string, after time.Time, interval time.Duration) {
 }
 
 func TestTheAdminBotAnswersWhileEverythingIsPaused(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t)
 	c := newChat(t, m)
 	p, _ := m.start()
@@ -130,6 +131,7 @@ func TestTheAdminBotAnswersWhileEverythingIsPaused(t *testing.T) {
 }
 
 func TestAlertsAndHeartbeatAreNoPartOfAPause(t *testing.T) {
+	t.Parallel()
 	for lane, want := range map[string]bool{
 		alerts.Kind: true, alerts.HeartbeatKind: true, adminbot.BackupKind: true, store.Notice{Chat: "1"}.Lane(): true,
 		store.Notice{Chat: "1", First: true}.Lane(): true, store.Notice{Chat: "1", File: "a.db"}.Lane(): true,
@@ -143,6 +145,7 @@ func TestAlertsAndHeartbeatAreNoPartOfAPause(t *testing.T) {
 }
 
 func TestTheOwnerSteersFromTelegram(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t)
 	sites := profiletest.NewServer()
 	t.Cleanup(sites.Close)
@@ -233,6 +236,7 @@ func TestTheOwnerSteersFromTelegram(t *testing.T) {
 }
 
 func TestWhatGoesWrongIsToldInTelegramAndToTheWebhook(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t)
 	hooked, beats := make(chan string, 100), make(chan struct{}, 100)
 	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -279,7 +283,7 @@ func TestWhatGoesWrongIsToldInTelegramAndToTheWebhook(t *testing.T) {
 	if out, err := m.output("alerts"); err != nil || !strings.Contains(out, "open") || !strings.Contains(out, "Post 1 to @some_news was not published") {
 		t.Errorf("belfry alerts: %q, %v", out, err)
 	}
-	c.press(told, "Seen", "Seen by Admin")
+	c.press(told, "Acknowledge", "Acknowledged by Admin")
 	if out, err := m.output("alerts", "ack", "--all"); err != nil || out != "0 acknowledged\n" {
 		t.Errorf("belfry alerts ack: %q, %v", out, err)
 	}
@@ -309,6 +313,7 @@ func TestWhatGoesWrongIsToldInTelegramAndToTheWebhook(t *testing.T) {
 // What people write is answered once each, however often the program is killed: between the push and
 // the commit, between the commit and the answer, or in the middle of a call.
 func TestEachTextIsAnsweredOnceAcrossKills(t *testing.T) {
+	t.Parallel()
 	kills := 4
 	if *long {
 		kills = 30
@@ -340,7 +345,7 @@ func TestEachTextIsAnsweredOnceAcrossKills(t *testing.T) {
 		t.Fatalf("%d of %d texts are answered: %v\n%s", len(c.messages())-greetings, written, err, p.log)
 	}
 	m.tg.Write(c.admin, c.bot, "/alerts")
-	c.until("Nothing needs looking at") // whatever was to come has come
+	c.until("No open alerts") // whatever was to come has come
 	select {
 	case <-p.url:
 	case err := <-p.done:

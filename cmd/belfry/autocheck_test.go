@@ -19,6 +19,7 @@ import (
 // Forty accounts are checked as in the example of the system that this replaces, and the admin is
 // told in its words; the program is killed in the middle, and nothing is told twice.
 func TestTheDocumentedCheckOfFortyAccounts(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t)
 	sites := profiletest.NewServer()
 	t.Cleanup(sites.Close)
@@ -83,7 +84,7 @@ func TestTheDocumentedCheckOfFortyAccounts(t *testing.T) {
 	if out, err := m.output("accounts", "--state", "found"); err != nil || strings.Count(out, "account_") != 5 {
 		t.Errorf("accounts: %q, %v", out, err)
 	}
-	if out, err := m.output("accounts", "add", "account_01", "somebody.else"); err != nil || !strings.Contains(out, "1 added, 1 were there, 0 are no names") {
+	if out, err := m.output("accounts", "add", "account_01", "somebody.else"); err != nil || !strings.Contains(out, "1 added, 1 already watched, 0 invalid") {
 		t.Errorf("accounts add: %q, %v", out, err)
 	}
 	if out, err := m.output("accounts", "add", "Анна"); exitCode(err) != exitFailed || !strings.Contains(out, "line 1: Анна: username") {
@@ -141,6 +142,7 @@ func TestTheDocumentedCheckOfFortyAccounts(t *testing.T) {
 }
 
 func TestTelegramNamesAreAskedThroughALogin(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t)
 	for i, name := range []string{"telegram", "durov", "somebody_real"} {
 		m.tg.AddUser(telegramtest.User{Phone: fmt.Sprintf("+799900077%02d", i), Username: name, FirstName: name})
@@ -182,6 +184,7 @@ func TestTelegramNamesAreAskedThroughALogin(t *testing.T) {
 }
 
 func TestAdminsWithoutABotAreNoSecret(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t)
 	m.env = append(m.env, "ADMIN_ID=1234567")
 	p, _ := m.start()

@@ -87,6 +87,7 @@ func (m *machine) places(name string, n int) []place {
 // Whenever the program is killed, and whatever Telegram answers, each chat that can be reached gets
 // each post exactly once, each other one has its reason, and no account is faster than it may be.
 func TestKilledAtAnyMomentEachChatGetsABroadcastOnce(t *testing.T) {
+	t.Parallel()
 	kills, chats, least := 8, 20, 100*time.Millisecond
 	if *long {
 		kills, chats, least = 50, 134, 200*time.Millisecond

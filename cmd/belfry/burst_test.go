@@ -15,6 +15,7 @@ import (
 
 // 2,000 posts are due at the same second, in 20 channels of 4 bots.
 func TestABurstGoesOutWithinItsLanes(t *testing.T) {
+	t.Parallel()
 	const bots, channelsEach, postsEach = 4, 5, 100
 	m := newMachine(t)
 	p, url := m.start()

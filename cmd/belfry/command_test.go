@@ -26,6 +26,7 @@ func exitCode(err error) int {
 }
 
 func TestCommandsWorkWhetherTheServiceRunsOrNot(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t)
 	work := func(name string) {
 		t.Run(name, func(t *testing.T) {
@@ -77,6 +78,7 @@ func TestCommandsWorkWhetherTheServiceRunsOrNot(t *testing.T) {
 }
 
 func TestWrongUsageIsTwoAndSaysWhatToDo(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		args []string
 		env  string
@@ -103,6 +105,7 @@ func TestWrongUsageIsTwoAndSaysWhatToDo(t *testing.T) {
 }
 
 func TestAWrongSettingIsNamedWithItsCure(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t)
 	m.env = append(m.env, "ADMIN_ID=5")
 	for _, c := range []struct{ env, says string }{
@@ -130,6 +133,7 @@ func TestAWrongSettingIsNamedWithItsCure(t *testing.T) {
 }
 
 func TestCheckFindsADamagedFile(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t)
 	db, err := store.Open(m.file(), store.Options{})
 	if err != nil {
@@ -175,6 +179,7 @@ func spoilPage(t *testing.T, path string, page int64, spoil func(page []byte) []
 }
 
 func TestDamagedPagesAreNamedAndTheRestIsSalvaged(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t)
 	db, err := store.Open(m.file(), store.Options{})
 	if err != nil {
@@ -241,6 +246,7 @@ func TestDamagedPagesAreNamedAndTheRestIsSalvaged(t *testing.T) {
 // The service says what is damaged in a file that was closed as it should be, and a post whose job is
 // lost goes out after a repair.
 func TestAPostWhoseJobIsDamagedGoesOutAfterARepair(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t)
 	token, channels := m.bot("lost_bot", "lost")
 	m.env = append(m.env, "TELEGRAM_BOT_TOKEN="+token, "TELEGRAM_CHAT=@lost")

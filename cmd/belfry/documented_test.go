@@ -38,6 +38,7 @@ const (
 )
 
 func TestTheDocumentedCommandsPublishAPostAtItsTime(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("curl"); err != nil {
 		if os.Getenv("BELFRY_NO_SKIP") != "" {
 			t.Fatal("curl is not installed, and BELFRY_NO_SKIP allows no skip")

@@ -34,6 +34,7 @@ func underWay(t *testing.T) (m *machine, p *process, release func()) {
 }
 
 func TestTheEndLetsARunUnderWayEnd(t *testing.T) {
+	t.Parallel()
 	m, p, release := underWay(t)
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
@@ -41,7 +42,7 @@ func TestTheEndLetsARunUnderWayEnd(t *testing.T) {
 	select {
 	case err := <-p.done:
 		t.Fatalf("it did not wait for the run: %v\n%s", err, p.log)
-	case <-time.After(time.Second):
+	case <-p.ending: // and only the run keeps it: its end is what is answered next
 	}
 	release()
 	if err := <-p.done; err != nil {
@@ -56,6 +57,7 @@ func TestTheEndLetsARunUnderWayEnd(t *testing.T) {
 }
 
 func TestASecondSignalEndsAtOnceAndLosesNothing(t *testing.T) {
+	t.Parallel()
 	m, p, release := underWay(t)
 	defer release()
 	begin := time.Now()

@@ -122,13 +122,14 @@ type process struct {
 	url  chan string // receives the page's address when it serves
 	done chan error
 
-	verified chan int // receives how many problems it has found in the file
+	verified chan int      // receives how many problems it has found in the file
+	ending   chan struct{} // receives when it has begun to end
 }
 
 // launch starts the service and returns at once.
 func (m *machine) launch() *process {
 	m.t.Helper()
-	p := &process{m: m, cmd: m.command("serve"), log: &bytes.Buffer{}, url: make(chan string, 1), done: make(chan error, 1), verified: make(chan int, 1)}
+	p := &process{m: m, cmd: m.command("serve"), log: &bytes.Buffer{}, url: make(chan string, 1), done: make(chan error, 1), verified: make(chan int, 1), ending: make(chan struct{}, 1)}
 	stderr, err := p.cmd.StderrPipe()
 	if err != nil {
 		m.t.Fatal(err)
@@ -147,11 +148,13 @@ func (m *machine) launch() *process {
 			if json.Unmarshal(lines.Bytes(), &event) != nil {
 				continue
 			}
-			switch event.Message {
-			case "belfry serves":
+			switch {
+			case event.Message == "belfry serves":
 				p.url <- event.Page
-			case "the file was verified":
+			case event.Message == "the file was verified":
 				p.verified <- event.Problems
+			case strings.HasPrefix(event.Message, "belfry is ending"):
+				p.ending <- struct{}{}
 			}
 		}
 		p.done <- p.cmd.Wait()

@@ -43,6 +43,7 @@ func TestTheKeyIsMadeOnceAndNeverBesideTheFile(t *testing.T) {
 
 // A copy alone gives no login to whoever finds it; one that carries its key does to the owner.
 func TestASealedBackupMovesTheLoginsToAnotherMachine(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t)
 	token, _ := m.bot("moved_bot", "moved_away")
 	m.env = append(m.env, "TELEGRAM_BOT_TOKEN="+token, "BELFRY_BACKUP_PASSPHRASE=correct horse")

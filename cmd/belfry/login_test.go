@@ -62,6 +62,7 @@ func (m *machine) talk(args []string, answers map[string]func() string) (said st
 }
 
 func TestAnAccountIsLoggedInOnTheCommandLine(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t)
 	const phone = "+79990001122"
 	user := m.tg.AddUser(telegramtest.User{Phone: phone, Username: "ringer", FirstName: "Ring", LastName: "Er",
@@ -110,6 +111,7 @@ func TestAnAccountIsLoggedInOnTheCommandLine(t *testing.T) {
 }
 
 func TestASessionThatIsRefusedIsNotPrintedAndLeavesNoLoginBehind(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t)
 	db, err := store.Open(m.file(), store.Options{})
 	if err != nil {
@@ -144,6 +146,7 @@ func TestASessionThatIsRefusedIsNotPrintedAndLeavesNoLoginBehind(t *testing.T) {
 }
 
 func TestTheServiceStartsWithoutTheSessionFileThatItTookOver(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t)
 	user := m.tg.AddUser(telegramtest.User{Phone: "+79990001123", Username: "taken"})
 	file := filepath.Join(m.dir, "taken.session")
@@ -167,6 +170,7 @@ func TestTheServiceStartsWithoutTheSessionFileThatItTookOver(t *testing.T) {
 }
 
 func TestAQRCodeIsDrawnSoThatItCanBeScanned(t *testing.T) {
+	t.Parallel()
 	picture, err := terminalQR("tg://login?token=AQLkW5tn0000000000000000000000000000000000000000")
 	if err != nil {
 		t.Fatal(err)

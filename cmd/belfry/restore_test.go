@@ -16,6 +16,7 @@ import (
 
 // The system that a backup was made of may still run, and Telegram ends a session that two use.
 func TestARestoredCopyConnectsNothingUntilItIsResumed(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t)
 	token, _ := m.bot("waiting_bot", "waiting")
 	m.env = append(m.env, "TELEGRAM_BOT_TOKEN="+token, "TELEGRAM_CHAT=@waiting")
@@ -58,6 +59,7 @@ func TestARestoredCopyConnectsNothingUntilItIsResumed(t *testing.T) {
 
 // A server is lost, and another one is made of a plain copy of its file, taken while it ran.
 func TestACopyOfTheFileIsTheSystem(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t)
 	token, channels := m.bot("moving_bot", "moving")
 	m.env = append(m.env, "TELEGRAM_BOT_TOKEN="+token, "TELEGRAM_CHAT=@moving")
@@ -114,6 +116,7 @@ func TestACopyOfTheFileIsTheSystem(t *testing.T) {
 }
 
 func TestJobsAreListedPausedAndRunFromTheCommandLine(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t)
 	token, channels := m.bot("jobs_bot", "jobs")
 	m.env = append(m.env, "TELEGRAM_BOT_TOKEN="+token, "TELEGRAM_CHAT=@jobs")
@@ -146,6 +149,7 @@ func TestJobsAreListedPausedAndRunFromTheCommandLine(t *testing.T) {
 }
 
 func TestCompactGivesSpaceBack(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t)
 	db, err := store.Open(m.file(), store.Options{})
 	if err != nil {
@@ -173,6 +177,7 @@ func TestCompactGivesSpaceBack(t *testing.T) {
 }
 
 func TestDoctorWarnsOfAnOverlay(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t)
 	for _, dir := range []string{"lower", "upper", "work", "merged"} {
 		if err := os.Mkdir(filepath.Join(m.dir, dir), 0o700); err != nil {

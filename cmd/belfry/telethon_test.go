@@ -51,6 +51,7 @@ print(sys.argv[5] + ".session")
 )
 
 func TestSessionsOfTelethonAreTakenOverAndSend(t *testing.T) {
+	t.Parallel()
 	if out, err := exec.Command("/usr/bin/python3", "-c", "import telethon").CombinedOutput(); err != nil {
 		if os.Getenv("BELFRY_NO_SKIP") != "" {
 			t.Fatalf("this needs Telethon (Debian: python3-telethon): %s", out)

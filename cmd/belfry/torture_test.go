@@ -13,6 +13,7 @@ import (
 // Whenever the program is killed, and whatever the network does with its calls, each post is in
 // the channel exactly once and its status says so.
 func TestKilledAtAnyMomentEachPostIsOutOnce(t *testing.T) {
+	t.Parallel()
 	kills, posts := 12, 60
 	if *long {
 		kills, posts = 100, 200

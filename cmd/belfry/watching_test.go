@@ -11,6 +11,7 @@ import (
 )
 
 func TestTheSameLoginLooksNamesUp(t *testing.T) {
+	t.Parallel()
 	bot, user := store.IdentityBot, store.IdentityUser
 	ready, out := store.IdentityReady, store.IdentityLogin
 	for what, c := range map[string]struct {
@@ -33,6 +34,7 @@ func TestTheSameLoginLooksNamesUp(t *testing.T) {
 
 // A login that Telegram makes wait because of a name looks none up before that, whoever asks for it.
 func TestALoginThatHasToWaitLooksNoNamesUp(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t)
 	m.tg.AddUser(telegramtest.User{Phone: "+79990007700", Username: "somebody_real", FirstName: "Somebody"})
 	token, _ := m.bot("asking_bot")
