@@ -149,16 +149,16 @@ func TestAlertsOnThePage(t *testing.T) {
 	h := start(t)
 	h.signIn()
 	h.looking()
-	h.get("/alerts").has(t, "Nothing needs looking at.", `<a href="/alerts" aria-current="page">Alerts</a>`)
-	h.get("/").lacks(t, "nobody has looked at")
+	h.get("/alerts").has(t, "No open alerts.", `<a href="/alerts" aria-current="page">Alerts</a>`)
+	h.get("/").lacks(t, "new alert")
 
 	post := h.failPost(0, "Night <bus> timetable", "@night_buses")
 	h.setDisk(1 << 20)
 	h.look()
 	page := h.get("/alerts")
-	page.has(t, "Nobody has looked at these yet", "Post 1 to @night_buses was not published", "this login may not post in the chat", `href="/posts/1">Night &lt;bus&gt; timetable</a>`,
-		"The disk is nearly full: 1 MiB are free", "Make room before it is full", `action="/alerts/1/seen"`, `action="/alerts/2/seen"`, "All seen")
-	page.lacks(t, "Nothing needs looking at", "Seen, and still so", "To the latest")
+	page.has(t, "New alerts", "Post 1 to @night_buses was not published", "this login may not post in the chat", `href="/posts/1">Night &lt;bus&gt; timetable</a>`,
+		"The disk is nearly full: 1 MiB are free", "Make room before it is full", `action="/alerts/1/seen"`, `action="/alerts/2/seen"`, "Acknowledge all")
+	page.lacks(t, "No open alerts", "Acknowledged, still active", "To the latest")
 
 	if a := h.submit("/alerts/1/seen"); a.header.Get("Location") != "/alerts?done=alert-seen" {
 		t.Fatalf("seen: %d %s", a.status, a.body)
@@ -167,21 +167,21 @@ func TestAlertsOnThePage(t *testing.T) {
 		t.Fatalf("seen: %d %s", a.status, a.body)
 	}
 	page = h.get("/alerts?done=alert-seen")
-	page.has(t, "Marked as seen.", "Nothing needs looking at", "Seen, and still so", "The disk is nearly full", "the page", `<h2 id="past-title">Earlier alerts</h2>`, `<span class="chip is-alert-seen">seen</span>`)
-	page.lacks(t, "All seen")
+	page.has(t, "Acknowledged.", "No open alerts", "Acknowledged, still active", "The disk is nearly full", "the page", `<h2 id="past-title">Earlier alerts</h2>`, `<span class="chip is-alert-seen">acknowledged</span>`)
+	page.lacks(t, "Acknowledge all")
 
 	h.failPost(post, "Night <bus> timetable", "@night_buses")
 	h.failPost(0, "Another one", "@night_buses")
 	h.setDisk(2 << 30)
 	h.look()
-	h.get("/alerts").has(t, "It looks right again", "Another one")
+	h.get("/alerts").has(t, "It seems resolved", "Another one")
 	if a := h.submit("/alerts/seen"); a.header.Get("Location") != "/alerts?done=alerts-seen" {
 		t.Fatalf("all seen: %d %s", a.status, a.body)
 	}
 	h.look()
 	page = h.get("/alerts?done=alerts-seen")
-	page.has(t, "All are marked as seen.", "Nothing needs looking at", `<span class="chip is-alert-over">over</span>`)
-	page.lacks(t, "Seen, and still so")
+	page.has(t, "All acknowledged.", "No open alerts", `<span class="chip is-alert-over">resolved</span>`)
+	page.lacks(t, "Acknowledged, still active")
 	for _, path := range []string{"/alerts/99/seen", "/alerts/x/seen"} {
 		if a := h.submit(path); a.status != http.StatusNotFound {
 			t.Errorf("%s: %d", path, a.status)
@@ -196,17 +196,17 @@ func TestAlertsInRussian(t *testing.T) {
 	h := start(t, func(c *Config) { c.Lang = russian })
 	h.signIn()
 	h.looking()
-	h.get("/alerts").has(t, "Смотреть не на что")
+	h.get("/alerts").has(t, "Открытых оповещений нет")
 	for i := range 3 {
 		h.failPost(0, fmt.Sprint("Пост ", i), "@evening_news")
 	}
 	h.look()
-	h.get("/").has(t, "3 оповещения ждут взгляда")
-	h.get("/alerts").has(t, "Пост 1 в @evening_news не опубликован", "Отказано: этому входу нельзя публиковать в чате", "Вижу все")
+	h.get("/").has(t, "3 новых оповещения")
+	h.get("/alerts").has(t, "Пост 1 в @evening_news не опубликован", "Отказано: этому входу нельзя публиковать в чате", "Принять все")
 	h.socket()("POST", "/alerts/acknowledge", "")
-	h.get("/alerts").has(t, "замечено", "командная строка")
+	h.get("/alerts").has(t, "принято", "командная строка")
 	w := russianWords().Next
-	for n, want := range map[int]string{1: "1 оповещение ждёт взгляда", 5: "5 оповещений ждут взгляда", 21: "21 оповещение ждёт взгляда"} {
+	for n, want := range map[int]string{1: "1 новое оповещение", 5: "5 новых оповещений", 21: "21 новое оповещение"} {
 		if got := w.Unseen(n, false); got != want {
 			t.Errorf("%d: %q", n, got)
 		}
@@ -228,18 +228,18 @@ func TestTheFirstPageLeadsToAlertsAndSaysNothingTwice(t *testing.T) {
 	})
 	h.look()
 	page := h.get("/")
-	page.has(t, `<a href="/alerts">2 alerts nobody has looked at</a>`, "A post has failed: Night bus timetable", "A login cannot act: main")
-	page.lacks(t, "Post 1 to @night_buses was not published", "The login main cannot act", "Look for what is wrong")
+	page.has(t, `<a href="/alerts">2 new alerts</a>`, "A post has failed: Night bus timetable", "A connected account cannot post: main")
+	page.lacks(t, "Post 1 to @night_buses was not published", "The account main cannot post", "Health check")
 
 	events := h.listen("/")
 	h.setDisk(1 << 20)
 	h.look()
-	event := next(t, events, "3 alerts nobody has looked at")
+	event := next(t, events, "3 new alerts")
 	if !strings.Contains(event, "The disk is nearly full: 1 MiB are free") {
 		t.Errorf("what nothing else says is not said: %s", event)
 	}
 	h.submit("/alerts/seen")
-	if event = next(t, events, `id="attention"`); strings.Contains(event, "nobody has looked at") || strings.Contains(event, "The disk") {
+	if event = next(t, events, `id="attention"`); strings.Contains(event, "new alert") || strings.Contains(event, "The disk") {
 		t.Errorf("after all was seen: %s", event)
 	}
 }
@@ -274,12 +274,12 @@ func TestWhatAnAlertIsAboutIsNamedAndLinked(t *testing.T) {
 		return nil
 	})
 	page := h.get("/alerts")
-	page.has(t, "Broadcast 1 has failed: 3 of 8 chats have it", `href="/tasks/1">To &lt;all&gt;</a>`,
+	page.has(t, "Broadcast 1 has failed: 3 of 8 chats received it", `href="/tasks/1">To &lt;all&gt;</a>`,
 		"Account check has failed 4 times in a row", `href="/jobs/autocheck">Look at the job</a>`, "Account check is overdue by 7 minutes",
-		"Channel 9 has failed 4 times in a row", "The login main cannot act", `href="/logins">To the logins</a>`, "700 jobs wait", `href="/jobs">All jobs</a>`,
+		"Channel 9 has failed 4 times in a row", "The account main cannot post", `href="/logins">Connected accounts</a>`, "700 are waiting", `href="/jobs">All jobs</a>`,
 		"41 more posts or broadcasts have failed", `href="/posts?status=failed">To the failed posts</a>`, "Post 77 to @gone was not published", "something else")
 	page.lacks(t, `href="/posts/77"`, `href="/jobs/channel_9"`)
-	h.get("/").has(t, "9 alerts nobody has looked at", "Account check has failed 4 times in a row", "700 jobs wait")
+	h.get("/").has(t, "9 new alerts", "Account check has failed 4 times in a row", "700 are waiting")
 }
 
 func TestManyAlertsComeInPages(t *testing.T) {
@@ -297,15 +297,15 @@ func TestManyAlertsComeInPages(t *testing.T) {
 		}
 		return nil
 	})
-	h.get("/").has(t, "More than 100 alerts nobody has looked at")
+	h.get("/").has(t, "More than 100 new alerts")
 	page := h.get("/alerts")
-	page.has(t, "There are more; they appear here when these were seen.", "Post 60 to", "Older alerts")
+	page.has(t, "There are more; acknowledge these to see them.", "Post 60 to", "Older alerts")
 	if n := strings.Count(page.body, `id="see-`) - 1; n != shownAlerts {
 		t.Errorf("%d alerts have a button", n)
 	}
 	h.get("/alerts?cursor="+pagesOn(t, page)).has(t, "Post 35 to", "To the latest")
 	h.submit("/alerts/seen")
-	h.get("/alerts").has(t, "Nothing needs looking at")
+	h.get("/alerts").has(t, "No open alerts")
 }
 
 // pagesOn returns the cursor of the next page.
@@ -353,10 +353,10 @@ func TestJobsThatLookAfterBelfryAreNamed(t *testing.T) {
 		return tx.Jobs.Put(&store.Job{Name: n.JobName(), Kind: "notice", Subject: n.ID, Lane: "notices", Trigger: store.Trigger{At: at}, State: store.JobWaiting, Occurrence: at, Due: at})
 	})
 	page := h.get("/jobs")
-	page.has(t, "Look for what is wrong", "every minute", "Sign that all is well", "Backup to Telegram", "Call of your webhook", `<option value="alerts">`, `<option value="heartbeat">`)
+	page.has(t, "Health check", "every minute", "Heartbeat", "Backup to Telegram", "Call of your webhook", `<option value="alerts">`, `<option value="heartbeat">`)
 	page.lacks(t, "&#34;text&#34;")
-	h.get("/jobs/alerts").has(t, `href="/alerts">Look for what is wrong</a>`)
+	h.get("/jobs/alerts").has(t, `href="/alerts">Health check</a>`)
 	first := h.get("/")
 	first.has(t, "Backup to Telegram")
-	first.lacks(t, "Look for what is wrong", "Sign that all is well")
+	first.lacks(t, "Health check", "Heartbeat")
 }

@@ -104,7 +104,7 @@ func TestARefusedAccountNamesTheFieldAndTheCure(t *testing.T) {
 		}
 	}
 	a := h.api("POST", "/accounts", `{"username":"@EVENING_NEWS"}`)
-	if p := a.problem(t); a.status != http.StatusConflict || !strings.Contains(p.Detail, "@evening_news of instagram is watched already, as account 1") {
+	if p := a.problem(t); a.status != http.StatusConflict || !strings.Contains(p.Detail, "@evening_news of instagram is already watched, as account 1") {
 		t.Errorf("twice: %d %s", a.status, a.body)
 	}
 }

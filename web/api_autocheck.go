@@ -24,7 +24,7 @@ type accountCheck struct {
 	NotFound int       `json:"not_found"`
 	Errors   int       `json:"errors" doc:"Accounts of which the site would not say"`
 	Changes  int       `json:"changes" doc:"Accounts of which something else is believed now"`
-	Stopped  []string  `json:"stopped" doc:"Sites that it gave up"`
+	Stopped  []string  `json:"stopped" doc:"Sites that did not answer"`
 	GivenUp  []givenUp `json:"given_up,omitempty" doc:"Of these, the first 20, each with its reason"`
 }
 

@@ -224,7 +224,7 @@ type postFilter struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many items at most"`
 	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
 	Status string `query:"status" enum:"scheduled,publishing,published,failed,unknown,cancelled,skipped" doc:"Only posts that have this status"`
-	Held   bool   `query:"held" doc:"Only posts that wait for approval, the earliest first"`
+	Held   bool   `query:"held" doc:"Only posts that need approval, the earliest first"`
 }
 
 func (s *Server) listPosts(_ context.Context, in *postFilter) (*reply[list[post]], error) {
@@ -232,7 +232,7 @@ func (s *Server) listPosts(_ context.Context, in *postFilter) (*reply[list[post]
 	err := s.db.View(func(tx *store.Tx) (err error) {
 		status, query := store.PostStatus(in.Status), store.Query{Limit: in.Limit, Cursor: in.Cursor}
 		switch {
-		case in.Held && status != "" && status != store.PostScheduled: // none of them waits for approval
+		case in.Held && status != "" && status != store.PostScheduled: // none of them needs approval
 		case in.Held:
 			page, err = tx.Posts.Held(query)
 		default:

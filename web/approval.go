@@ -6,10 +6,10 @@ import (
 )
 
 const (
-	// heldPosts is what the page shows as the status of posts that wait for approval. In the store
+	// heldPosts is what the page shows as the status of posts that need approval. In the store
 	// they are scheduled: approval is about whether they go out, and not about how far they have come.
 	heldPosts store.PostStatus = "held"
-	// maxHeld is how far posts that wait for approval are counted.
+	// maxHeld is how far posts that need approval are counted.
 	maxHeld = 100
 )
 
@@ -36,7 +36,7 @@ func (r reader) postMeans(p store.Post) string {
 	}
 }
 
-// heldLate says what becomes of a post that waits for approval and whose time has passed. It is empty
+// heldLate says what becomes of a post that needs approval and whose time has passed. It is empty
 // for one whose time is still to come.
 func (r reader) heldLate(p store.Post) string {
 	if !p.AwaitsApproval() || p.ScheduledTime.After(r.now) {
@@ -56,7 +56,7 @@ func (r reader) approvalMeans(p store.Post) string {
 	return r.words.Approval.InTime(r.moment(p.ScheduledTime).Exact)
 }
 
-// approved wraps an action that lets a job run, and refuses it for a post that waits for approval.
+// approved wraps an action that lets a job run, and refuses it for a post that needs approval.
 func approved(act func(*store.Tx, string) (store.Job, error)) func(*store.Tx, string) (store.Job, error) {
 	return func(tx *store.Tx, name string) (store.Job, error) {
 		if err := posts.MayStart(tx, name); err != nil {

@@ -11,7 +11,7 @@ import (
 	"belfry/worker/posts"
 )
 
-// holdPost makes a post through its worker that waits for approval.
+// holdPost makes a post through its worker that needs approval.
 func (h *harness) holdPost(text string, in time.Duration, late store.Lateness) store.Post {
 	draft, err := h.posts.Prepare(h.t.Context(), posts.Request{
 		Platform: "telegram", Text: text, ScheduledTime: h.soon(in), AllowPast: true, Hold: true, Lateness: late,
@@ -129,10 +129,10 @@ func TestNoJobLeadsPastApproval(t *testing.T) {
 	held := h.holdPost("Not yet", -time.Minute, store.Lateness{})
 	for _, do := range []string{"resume", "run"} {
 		a := h.api("POST", "/jobs/"+held.JobName()+"/"+do, "")
-		if a.status != http.StatusConflict || !strings.Contains(a.problem(t).Detail, "waits for approval") {
+		if a.status != http.StatusConflict || !strings.Contains(a.problem(t).Detail, "needs approval") {
 			t.Errorf("%s: %d %s", do, a.status, a.body)
 		}
-		if a := h.submit("/jobs/"+held.JobName(), "do", do, "back", "/jobs"); a.status != http.StatusConflict || !strings.Contains(a.body, "Post 1 waits for approval: approve it.") {
+		if a := h.submit("/jobs/"+held.JobName(), "do", do, "back", "/jobs"); a.status != http.StatusConflict || !strings.Contains(a.body, "Post 1 needs approval: approve it.") {
 			t.Errorf("%s on the page: %d %s", do, a.status, a.body)
 		}
 	}
@@ -159,27 +159,27 @@ func TestAPostIsHeldAndApprovedOnThePage(t *testing.T) {
 			}
 		}
 	}
-	chip := `<span class="chip is-held">waits for approval</span>`
-	says("/posts/1?done=held", chip, "It goes out when somebody has approved it, and not before its time.", `id="do-approve"`, "The post is saved and waits for approval.", "not >scheduled<")
+	chip := `<span class="chip is-held">needs approval</span>`
+	says("/posts/1?done=held", chip, "Published after approval, not before its time.", `id="do-approve"`, "The post is saved and needs approval.", "not >scheduled<")
 	says("/posts", chip, `id="tab-held"`, "not has passed")
 	says("/posts?status=held", chip, "Read me first")
-	says("/", "1 post waits for approval", `id="held-1"`, "Nothing goes out by itself", "not Nothing is waiting", `not id="run-post_1"`, `not id="hero-link"`)
+	says("/", "1 post needs approval", `id="held-1"`, "All scheduled posts need approval", "not Nothing is waiting", `not id="run-post_1"`, `not id="hero-link"`)
 	says("/jobs", chip, `href="/posts/1/approve"`, "not Resume", "not >paused<")
 	says("/jobs/post_1", chip, `href="/posts/1/approve"`, "not Resume", "Scheduled for", "not Next run")
-	says("/posts/1/change", "it still waits for approval", `not name="hold"`)
+	says("/posts/1/change", "it still needs approval", `not name="hold"`)
 	says("/posts/new?from=1", `name="hold" type="checkbox" value="on" checked`)
 	says("/posts/new", `name="hold" type="checkbox" value="on">`)
-	says("/posts/1/publish-now", "that approves it, too")
+	says("/posts/1/publish-now", "this also approves it")
 
 	if a := h.submit("/posts/1/change", append(form, "text", "")...); a.status != http.StatusSeeOther {
 		t.Errorf("change: %d %s", a.status, a.body)
 	}
 	says("/posts/1", chip) // a change is no approval
-	says("/posts/1/approve", "Approve this post?", "It goes out at its time: ", "Read me first")
+	says("/posts/1/approve", "Approve this post?", "It will be published at its time: ", "Read me first")
 	if a := h.submit("/posts/1/approve"); a.header.Get("Location") != "/posts/1?done=approved" {
 		t.Errorf("%d %s", a.status, a.body)
 	}
-	says("/posts/1?done=approved", "The post is approved.", ">scheduled<", "not waits for approval", "not do-approve")
+	says("/posts/1?done=approved", "The post is approved.", ">scheduled<", "not needs approval", "not do-approve")
 	says("/posts", `not id="tab-held"`)
 	says("/", `id="hero-link"`, "not for approval")
 	if a := h.get("/posts/1/approve"); a.header.Get("Location") != "/posts/1" {
@@ -194,7 +194,7 @@ func TestAHeldPostWhoseTimeHasPassedSaysWhatFollows(t *testing.T) {
 	h.holdPost("May be late", -time.Hour, store.Lateness{})
 	h.holdPost("Just in time", -time.Minute, skip)
 	h.holdPost("Out of date", -time.Hour, skip)
-	const atOnce, skipped = "Its time has passed; it goes out at once when approved.", "if approved now, it is skipped"
+	const atOnce, skipped = "Its time has passed; it is published as soon as it is approved.", "if approved now, it is skipped"
 	for path, want := range map[string]string{"/posts/1": atOnce, "/posts/1/approve": atOnce, "/posts/2": atOnce, "/posts/3": skipped, "/posts/3/approve": skipped} {
 		if a := h.get(path); !strings.Contains(a.body, want) {
 			t.Errorf("%s does not say %q", path, want)
@@ -221,7 +221,7 @@ func TestHeldPostsDoNotHideWhatIsComing(t *testing.T) {
 	}
 	h.schedulePost("This one goes out", time.Hour)
 	page := h.get("/").body
-	for _, words := range []string{"More than 100 posts wait for approval", "This one goes out", `href="/posts?status=held"`, `id="hero-link"`} {
+	for _, words := range []string{"More than 100 posts need approval", "This one goes out", `href="/posts?status=held"`, `id="hero-link"`} {
 		if !strings.Contains(page, words) {
 			t.Errorf("the first page lacks %q", words)
 		}
@@ -245,7 +245,7 @@ func TestWordsOfApprovalInRussian(t *testing.T) {
 		}
 	}
 	r := reader{lang: russian, words: russianWords()}
-	if got := r.sayConflict(&store.ConflictError{Problem: "post 3 waits for approval", Cure: "approve it"}); got != "Пост 3 ждёт одобрения. Сначала одобрите его." {
+	if got := r.sayConflict(&store.ConflictError{Problem: "post 3 needs approval", Cure: "approve it"}); got != "Пост 3 ждёт одобрения. Сначала одобрите его." {
 		t.Error(got)
 	}
 }
@@ -276,7 +276,7 @@ func TestNobodyAgreesToWhatWasNotShown(t *testing.T) {
 	}
 	form := []string{"identity_id", "1", "text", "Mine", "format", "plain", "when", "at", "time", h.now().UTC().Add(3 * time.Hour).Format(inputTime), "seen"}
 	a := h.submit("/posts/1/change", append(form, opened)...)
-	if a.status != http.StatusUnprocessableEntity || !strings.Contains(a.body, "it was changed after this form was opened") || !strings.Contains(a.body, ">Mine<") {
+	if a.status != http.StatusUnprocessableEntity || !strings.Contains(a.body, "someone changed it after you opened this form") || !strings.Contains(a.body, ">Mine<") {
 		t.Errorf("change: %d %s", a.status, a.body)
 	}
 	var p post

@@ -80,7 +80,7 @@ func TestABroadcastInABrowser(t *testing.T) {
 	b.do(chromedp.Click(chromedp.ID("preview-first")))
 	b.until(`document.querySelector(".done")?.innerText.includes("saved messages")`)
 	b.do(chromedp.Click(chromedp.ID("check-first")))
-	b.until(`location.pathname === "/tasks/1" && document.getElementById("found").innerText.includes("All chats were looked at.")`)
+	b.until(`location.pathname === "/tasks/1" && document.getElementById("found").innerText.includes("All chats were checked.")`)
 	if got := eval[int](b, `document.querySelector("#progress progress").max`); got != ticked || ticked < 11 {
 		t.Errorf("%d chats were ticked, and the broadcast has %d", ticked, got)
 	}

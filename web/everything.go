@@ -24,7 +24,7 @@ func (s *Server) everythingAPI(a *api) {
 	operation(a, http.MethodPost, "/pause", "Keep everything from being started", func(context.Context, *struct{}) (*reply[pauseState], error) {
 		return s.setPause(pauseByHand)
 	})
-	operation(a, http.MethodPost, "/resume", "Let everything go on, also after a restore", func(context.Context, *struct{}) (*reply[pauseState], error) {
+	operation(a, http.MethodPost, "/resume", "Resume all, also after a restore", func(context.Context, *struct{}) (*reply[pauseState], error) {
 		return s.setPause("")
 	})
 }

@@ -15,7 +15,7 @@ type heldPost struct {
 	When                           *moment
 }
 
-// heldCard shows the first of the posts that wait for approval, or is nil if none does: it is
+// heldCard shows the first of the posts that need approval, or is nil if none does: it is
 // something to do, and nothing that has gone wrong.
 func (r reader) heldCard(held store.Page[store.Post]) *heldCard {
 	if len(held.Items) == 0 {

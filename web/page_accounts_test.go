@@ -36,7 +36,7 @@ func TestAccountsOnThePage(t *testing.T) {
 	}
 	h.site.says("here_one", profile.Result{Outcome: profile.Found, Status: 200})
 	h.site.says("shy_one", profile.Result{Outcome: profile.Refused, Status: 403, Detail: "the site refuses to answer (status 403)"})
-	h.get("/accounts?done=accounts-added").has(t, "The accounts are added", "here_one", "not found yet", `All <span class="count">3</span>`, "Next check")
+	h.get("/accounts?done=accounts-added").has(t, "The accounts were added", "here_one", "not found yet", `All <span class="count">3</span>`, "Next check")
 	if a := h.submit("/accounts/check", "do", "now"); a.header.Get("Location") != "/accounts?done=check-begun" {
 		t.Errorf("check now: %d %s", a.status, a.body)
 	}
@@ -51,9 +51,9 @@ func TestAccountsOnThePage(t *testing.T) {
 	h.get("/accounts?name=%40Gone_One").has(t, "gone_one", "Show all")
 	h.get("/accounts?name=NE_ON").has(t, "gone_one", "Show all")
 	h.get("/accounts?name=https://www.instagram.com/gone_one/").has(t, "gone_one", "Show all")
-	h.get("/accounts?site=github").has(t, "No account is like this")
+	h.get("/accounts?site=github").has(t, "No matches")
 	h.get("/accounts?tag=press&site=instagram").has(t, "here_one", "shy_one")
-	h.get("/accounts/1").has(t, "https://www.instagram.com/here_one/", "It exists", "→ found", "it is looked at in each check")
+	h.get("/accounts/1").has(t, "https://www.instagram.com/here_one/", "It exists", "→ found", "checked each time")
 	h.get("/accounts/3").has(t, "1 check in a row", "No answer: the site refuses to answer (status 403)")
 	for _, path := range []string{"/accounts/9", "/accounts/x", "/accounts/9/change", "/accounts/9/remove"} {
 		if a := h.get(path); a.status != http.StatusNotFound {
@@ -93,7 +93,7 @@ func TestAListOnThePageIsReportedAndWhatWasNotUnderstoodStays(t *testing.T) {
 	h.signIn()
 	h.addAccount(`{"username":"known_one"}`)
 	a := h.submit("/accounts/new", "list", "fresh_one\nKnown_One\nnot a <name>\n\"open", "tag", "press")
-	a.has(t, "Added: 1.", "Watched already: 1.", "Not understood: 2.", "Line 3", "is not a name on instagram: write the name", "is watched already",
+	a.has(t, "Added: 1.", "Already watched: 1.", "Rejected: 2.", "Line 3", "is not a name on instagram: write the name", "already watched",
 		"The quotes do not match: close each", "not a &lt;name&gt;\n&#34;open</textarea>", `value="press"`)
 	if a.status != http.StatusUnprocessableEntity {
 		t.Errorf("nonsense: %d", a.status)
@@ -101,12 +101,12 @@ func TestAListOnThePageIsReportedAndWhatWasNotUnderstoodStays(t *testing.T) {
 	if a = h.submit("/accounts/new", "list", "fresh_one"); a.status != http.StatusOK {
 		t.Errorf("known: %d", a.status)
 	}
-	a.has(t, "Added: 0.", "Watched already: 1.")
+	a.has(t, "Added: 0.", "Already watched: 1.")
 	h.submit("/accounts/new", "list", " ").has(t, "The list names nobody: write one name in each line")
 	h.submit("/accounts/new", "list", "a", "note", strings.Repeat("x", 501)).has(t, "is longer than 500 characters")
 	h.submit("/language", "lang", "ru")
 	h.client.Jar.SetCookies(h.request("GET", "/", "").URL, []*http.Cookie{{Name: languageCookie, Value: russian, Path: "/"}})
-	h.submit("/accounts/new", "list", "not a name").has(t, "Не понято: 1.", "— не имя на instagram")
+	h.submit("/accounts/new", "list", "not a name").has(t, "Отклонено: 1.", "— не имя на instagram")
 }
 
 func TestAFileOfAccountsIsUploaded(t *testing.T) {
@@ -142,7 +142,7 @@ func TestAFileOfAccountsIsUploaded(t *testing.T) {
 	h.get("/accounts").has(t, "golang", "GitHub", "the language", "evening_news")
 	upload("", "note;username;site\r\nx;golang;nowhere").has(t, "note;username;site\nx;golang;nowhere</textarea>", "&#34;nowhere&#34; is not known")
 	upload("", "username;note\r\nfresh_one;\xe4\xf0\xf3\xe3").has(t, "The list is not UTF-8: save it as UTF-8; in Excel: CSV UTF-8")
-	upload("one", "two").has(t, "a file was chosen, too")
+	upload("one", "two").has(t, "a file is chosen too")
 }
 
 func TestTheIntervalIsSetOnThePage(t *testing.T) {
@@ -203,7 +203,7 @@ func TestASiteThatIsLeftAloneNeedsAttention(t *testing.T) {
 		return tx.AccountSites.Put(&store.AccountSite{Site: "tiktok", Stops: 1, Until: tx.Now().Add(time.Hour), Reason: store.Reason{Code: store.ReasonNoCanary}})
 	})
 	h.get("/").has(t, "A site does not answer the account check: TikTok", "is not believed until")
-	h.get("/accounts").has(t, "Left alone for a while", "TikTok")
+	h.get("/accounts").has(t, "Paused for a while", "TikTok")
 	h.update(func(tx *store.Tx) error { // and the clock was a year ahead then
 		ahead := tx.Now().AddDate(1, 0, 0)
 		return tx.AccountSites.Put(&store.AccountSite{Site: "youtube", Stops: 1, Since: ahead, Until: ahead.Add(time.Hour), Reason: store.Reason{Code: store.ReasonNoCanary}})
@@ -234,8 +234,8 @@ func TestTheLastCheckSaysOfEachSiteWhyItWasGivenUp(t *testing.T) {
 			tx.AccountSites.Put(&store.AccountSite{Site: "x", Stops: 1, Until: until, Reason: store.Reason{Code: store.ReasonNoCanary}}))
 	})
 	page := h.get("/accounts")
-	page.has(t, "Sites that it gave up", "<strong>TikTok</strong>", "does not find a profile that surely exists", "<strong>site-17</strong>", "and 4 further sites",
-		"(5 refusals in a row) until ", "too many requests (status 429)", "Left alone for a while", "<strong>X</strong>")
+	page.has(t, "Sites that did not answer", "<strong>TikTok</strong>", "does not find a profile that surely exists", "<strong>site-17</strong>", "and 4 further sites",
+		"(5 refusals in a row) until ", "too many requests (status 429)", "Paused for a while", "<strong>X</strong>")
 	page.lacks(t, "site-18", "24 of 30")
 	if n := strings.Count(page.body, "<strong>GitHub</strong>"); n != 1 {
 		t.Errorf("GitHub is named %d times", n)

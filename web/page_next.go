@@ -28,7 +28,7 @@ type nextPage struct {
 	Hero      *hero
 	NoLogin   bool
 	Attention []trouble
-	Unseen    string // how many alerts nobody has looked at; empty if there is none
+	Unseen    string // how many new alerts; empty if there is none
 	Held      *heldCard
 	Days      []day
 	More      bool
@@ -83,7 +83,7 @@ type overview struct {
 	paused     string // why everything is
 	alerts     []told // nobody has looked at, the latest first
 	moreAlerts bool
-	held       store.Page[store.Post] // that wait for approval
+	held       store.Page[store.Post] // that need approval
 }
 
 func (s *Server) loadNext(r reader) (page, error) {

@@ -50,7 +50,7 @@ func (s *Server) loadPosts(r reader) (page, error) {
 		switch status {
 		case heldPosts:
 			list, err = tx.Posts.Held(query)
-		case store.PostScheduled: // what comes first is what matters; those that wait for approval have their own tab
+		case store.PostScheduled: // what comes first is what matters; those that need approval have their own tab
 			for more := true; more; query.Cursor = list.Next {
 				list, err = tx.Posts.Coming(status, query)
 				list.Items = slices.DeleteFunc(list.Items, store.Post.AwaitsApproval)

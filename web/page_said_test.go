@@ -92,9 +92,9 @@ func TestTheCountsOfPostsAddUp(t *testing.T) {
 	h.schedulePost("Cancelled", time.Hour)
 	h.setPost(3, store.PostCancelled)
 	a := h.get("/posts?status=scheduled")
-	a.has(t, `All <span class="count">3</span>`, `scheduled <span class="count">1</span>`, `waits for approval <span class="count">1</span>`, `cancelled <span class="count">1</span>`)
+	a.has(t, `All <span class="count">3</span>`, `scheduled <span class="count">1</span>`, `needs approval <span class="count">1</span>`, `cancelled <span class="count">1</span>`)
 	if strings.Contains(a.body, `>Held<`) || !strings.Contains(a.body, ">Scheduled<") {
-		t.Error("a post that waits for approval is among those scheduled")
+		t.Error("a post that needs approval is among those scheduled")
 	}
 }
 

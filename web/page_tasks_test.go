@@ -62,7 +62,7 @@ func TestABroadcastIsWrittenOnThePage(t *testing.T) {
 		if a.status != http.StatusUnprocessableEntity {
 			t.Errorf("%s: %d", field, a.status)
 		}
-		a.has(t, field, "The broadcast was not made")
+		a.has(t, field, "The broadcast was not created")
 	}
 	a := h.submit("/tasks/new", with("do", "preview")...)
 	a.has(t, "saved messages", "@news_one, https://t.me/news_two")
@@ -72,7 +72,7 @@ func TestABroadcastIsWrittenOnThePage(t *testing.T) {
 	}
 	h.network.mu.Unlock()
 	h.submit("/tasks/check", with()...).has(t, "<b>Water</b> &amp; light", "13 of 4,096")
-	h.submit("/tasks/chats", "identity_id", "1").has(t, "has not read")
+	h.submit("/tasks/chats", "identity_id", "1").has(t, "not been loaded yet")
 	for range 2 { // the second is a second click
 		if a := h.submit("/tasks/new", with("do", "check")...); a.status != http.StatusSeeOther || a.header.Get("Location") != "/tasks/1?done=task-checked" {
 			t.Fatalf("%d %s", a.status, a.header.Get("Location"))
@@ -86,7 +86,7 @@ func TestABroadcastIsWrittenOnThePage(t *testing.T) {
 	}
 	h.taskWhen(1, "done", ended)
 	h.get("/tasks/1").has(t, `value="4" max="4"`, "https://t.me/c/", "Use as a new broadcast")
-	h.get("/tasks/1?show=failed").has(t, "No chat is in this state")
+	h.get("/tasks/1?show=failed").has(t, "No chats in this state")
 	h.get("/tasks?status=done").has(t, "Water &amp; light", "4 of 4")
 	h.get("/").has(t, "Water &amp; light", "Broadcast, 4 of 4")
 	h.get("/tasks/new?from=1").has(t, "-1002000000000", "&lt;b&gt;Water", `value="0.001"`)
@@ -111,8 +111,8 @@ func TestABroadcastIsCancelledAndTriedAgainAfterAQuestion(t *testing.T) {
 	if a := h.submit("/tasks/1/cancel"); a.header.Get("Location") != "/tasks/1?done=task-cancelled" {
 		t.Errorf("cancel: %d", a.status)
 	}
-	h.get("/tasks/1").has(t, "cancelled", "Try the others again")
-	h.get("/tasks/1/retry").has(t, "were left")
+	h.get("/tasks/1").has(t, "cancelled", "Retry unsent chats")
+	h.get("/tasks/1/retry").has(t, "not reached")
 	if a := h.submit("/tasks/1/retry"); a.header.Get("Location") != "/tasks/1?done=task-retried" {
 		t.Errorf("retry: %d", a.status)
 	}
@@ -135,7 +135,7 @@ func TestAFailedBroadcastNeedsAttention(t *testing.T) {
 		t.Fatalf("%+v", done)
 	}
 	h.get("/").has(t, "Рассылка не удалась: Hello", "этому входу нельзя публиковать в чате", "/tasks/1")
-	h.get("/tasks/1").has(t, "пропущено", "(CHAT_WRITE_FORBIDDEN)", "Отправить остальным снова")
+	h.get("/tasks/1").has(t, "пропущено", "(CHAT_WRITE_FORBIDDEN)", "Повторить неотправленные")
 	h.makeTask("Later", `["@news_one"]`, `,"start_at":"`+h.soon(time.Hour)+`"`)
 	h.get("/").has(t, "Следующий чат рассылки", "Рассылка, 0 из 1")
 	h.get("/jobs").has(t, "Later")
@@ -146,7 +146,7 @@ func TestChatsOfThePage(t *testing.T) {
 	h.signIn()
 	h.get("/chats").has(t, "none is logged in")
 	account := h.account("anna")
-	h.get("/chats").has(t, "not been read yet")
+	h.get("/chats").has(t, "not been loaded yet")
 	h.update(func(tx *store.Tx) error {
 		return tx.Chats.Put(&store.Chat{IdentityID: account.ID, Type: store.PeerChannel, PeerID: 5, Title: "Neighbours <3", Slowmode: 60, LastSuccess: tx.Now(), Seen: 12})
 	})

@@ -319,7 +319,7 @@ func TestTheFirstPageSaysWhatNeedsAttention(t *testing.T) {
 	})
 	page := h.get("/").body
 	for _, words := range []string{"The page has no password yet", "No connection: main", "no route to host", "A post has failed: Failed", "and 1 post more this week",
-		"Gave up after attempt 3 of 3", "Nobody knows whether a post is out: Perhaps", "A job was set aside: rule_1", "Nothing is waiting"} {
+		"Gave up after attempt 3 of 3", "It is unknown whether a post was published: Perhaps", "A job was set aside: rule_1", "Nothing is waiting"} {
 		if !strings.Contains(page, words) {
 			t.Errorf("it does not say %q", words)
 		}

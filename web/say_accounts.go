@@ -28,7 +28,7 @@ func accountTranslations() []translation {
 		{"make it shorter", "", "сократите"},
 		{"use a word", "", "достаточно слова"},
 		{"write @name or the chat's id", "", "напишите @имя или id чата"},
-		{"@%s of %s is watched already, as account %s", "@%s of %s is watched already", "@%s на %s уже отслеживается"},
+		{"@%s of %s is already watched, as account %s", "@%s of %s is already watched", "@%s на %s уже отслеживается"},
 		{"is larger than 8 MB", "", "больше 8 МБ"},
 		{"has more than 100000 lines", "has more than 100,000 lines", "длиннее 100 000 строк"},
 		{"divide it", "", "разделите на части"},

@@ -5,7 +5,7 @@ func taskTranslations() []translation {
 	return []translation{
 		// Of a broadcast.
 		{"is not between 0 and 86400", "is not between 0 and 86,400 seconds", "не от 0 до 86 400 секунд"},
-		{"20 is polite", "", "вежливо — 20"},
+		{"use 20 or more", "", "укажите 20 или больше"},
 		{"is more than 86400, a day", "is more than a day", "больше суток"},
 		{"40 is usual", "", "обычно 40"},
 		{"is less than min_seconds_between_chats", "is less than the shortest", "меньше самой короткой"},
@@ -29,7 +29,7 @@ func taskTranslations() []translation {
 		{"%s is not a chat", "include %s, which is not a chat", "%s — не чат"},
 		{"write an id such as -1001234567890, a name such as @name, or a link", "", "напишите id, например -1001234567890, имя, например @имя, или ссылку"},
 		{"is missing, and there is no user account", "", "не указан, и ни в один аккаунт вход не выполнен"},
-		{"log one in: on the page's Logins, with belfry login, or by TELETHON_SESSION", "log one in under Logins", "войдите в аккаунт на странице «Входы»"},
+		{"log one in: on the page under Connected accounts, with belfry login, or by TELETHON_SESSION", "log one in under Connected accounts", "войдите в аккаунт на странице «Подключённые аккаунты»"},
 		{"is missing, and there are %s user accounts", "", "не указан, а аккаунтов несколько"},
 		{"say which one sends", "", "выберите, от чьего имени отправлять"},
 		{"%s is no login", "no longer exists", "такого входа больше нет"},

@@ -25,30 +25,30 @@ type accountsWords struct {
 
 func englishAccounts() accountsWords {
 	return accountsWords{
-		Title: "Accounts", Lead: "Belfry looks whether these profiles exist, and tells when one appears or vanishes.", Add: "Add accounts",
+		Title: "Watched accounts", Lead: "Belfry checks whether these profiles exist and notifies you when one appears or vanishes.", Add: "Add accounts",
 		Check: "The check", Checking: "checking", Next: "Next check", Due: "now", None: "No check is planned.", Last: "Last check", CheckNow: "Check now",
 		CheckPaused: "The check is paused.", ToJob: "To the job",
-		Every: "Every", Minutes: "minutes", Save: "Save", Quiet: "Tell only what has changed", Found: "found", NotFound: "not found", Errors: "no answer", Changed: "changed", GivenUp: "Sites that it gave up",
-		Alone: "Left alone for a while", NotNumber: "is not a number of minutes", NotNumberCure: "write it as 5",
+		Every: "Every", Minutes: "minutes", Save: "Save", Quiet: "Notify only about changes", Found: "found", NotFound: "not found", Errors: "no answer", Changed: "changed", GivenUp: "Sites that did not answer",
+		Alone: "Paused for a while", NotNumber: "is not a number of minutes", NotNumberCure: "write it as 5",
 		Chart: "The last checks", NoChart: "A chart appears here after the first check.",
 		Account: "Account", State: "State", Checked: "Checked", FoundAt: "Found", Note: "Note", Tag: "Tag", Site: "Site", Name: "Name", AllSites: "All sites", Show: "Show",
 		Never: "not yet", Clear: "Show all",
-		Empty: "No account is watched yet.", NoMatch: "No account is like this.", More: "More accounts", First: "To the first",
+		Empty: "No account is watched yet.", NoMatch: "No matches.", More: "More accounts", First: "To the first",
 		Tabs: map[store.AccountState]string{store.AccountPending: "Looked for", store.AccountFound: "Found", store.AccountNotFound: "Vanished"},
 		EmptyOf: map[store.AccountState]string{
 			store.AccountPending: "No account is being looked for.", store.AccountFound: "No account has been found yet.",
-			store.AccountNotFound: "No account has vanished. Good.",
+			store.AccountNotFound: "No account has vanished.",
 		},
-		Names: "Names", NamesHint: "One in a line, with or without @, or the address of the profile. After the name a note and a tag may follow, with commas; a note of one word in quotes. Several in one line: each with @.",
+		Names: "Names", NamesHint: "One per line, with or without @, or the profile's address. A note and a tag may follow, separated by commas; put a one-word note in quotes. Several on one line: each with @.",
 		File: "Or a file", FileHint: "CSV or text. If its first line names the columns, they are username, site, note, tag, owner_chat and keep_watching.",
-		SiteHint: "Of the names that do not say theirs.", NoteHint: "Of the names that have none.", TagHint: "A word that the list can be narrowed by.", OwnerChat: "Also tell", OwnerChatHint: "@name or the id of a chat, beside the admins.",
-		Keep: "Keep watching after it is found, and notice if it vanishes", AddButton: "Add", Again: "What was not understood stands in the field again.",
-		Report: "What became of the list", Line: "Line", Problem: "What is wrong", Duplicate: "is watched already",
-		Both: "was written, and a file was chosen, too", BothCure: "add one after the other", SomeAdded: "To the accounts",
-		Profile: "Profile", FoundFirst: "First found", ChangedAt: "Last change", Failures: "Without an answer", Since: "Watched since", Told: "Also told", Watching: "Watching", History: "What the checks found",
+		SiteHint: "Used when a line names no site.", NoteHint: "Used when a line has no note.", TagHint: "For filtering.", OwnerChat: "Also notify", OwnerChatHint: "@name or the id of a chat, in addition to the admins.",
+		Keep: "Keep watching after it is found, to notice if it vanishes", AddButton: "Add", Again: "Rejected lines remain below.",
+		Report: "Import result", Line: "Line", Problem: "What is wrong", Duplicate: "already watched",
+		Both: "is filled in, and a file is chosen too", BothCure: "add one after the other", SomeAdded: "To the accounts",
+		Profile: "Profile", FoundFirst: "First found", ChangedAt: "Last change", Failures: "Without an answer", Since: "Watched since", Told: "Also notified", Watching: "Watching", History: "What the checks found",
 		NoHistory: "It has not been checked yet.", LastAnswer: "Last answer",
-		Watched: "it is looked at in each check", NotWatched: "it was found, and is not looked at any more", Change: "Change", ChangeTitle: "Change account", Remove: "Remove",
-		RemoveAsk: "Remove this account?", RemoveMeans: "Belfry forgets it and its history, and does not look at it any more.",
+		Watched: "checked each time", NotWatched: "found; no longer checked", Change: "Change", ChangeTitle: "Change account", Remove: "Remove",
+		RemoveAsk: "Remove this account?", RemoveMeans: "Belfry deletes it and its history and stops checking it.",
 		ChartLabel: func(checks, found, notFound, errors int) string {
 			return counted(checks, "check", "checks") + "; the last: found " + group(found, ",") + ", not found " + group(notFound, ",") + ", no answer " + group(errors, ",")
 		},
@@ -56,8 +56,8 @@ func englishAccounts() accountsWords {
 			return when + ": found " + group(found, ",") + ", not found " + group(notFound, ",") + ", no answer " + group(errors, ",")
 		},
 		Added:     func(n int) string { return "Added: " + group(n, ",") + "." },
-		Known:     func(n int) string { return "Watched already: " + group(n, ",") + "." },
-		Nonsense:  func(n int) string { return "Not understood: " + group(n, ",") + "." },
+		Known:     func(n int) string { return "Already watched: " + group(n, ",") + "." },
+		Nonsense:  func(n int) string { return "Rejected: " + group(n, ",") + "." },
 		MoreLines: func(n int) string { return "and " + counted(n, "further line", "further lines") },
 		MoreSites: func(n int) string { return "and " + counted(n, "further site", "further sites") },
 		Times:     func(n int) string { return counted(n, "check", "checks") },
@@ -67,7 +67,7 @@ func englishAccounts() accountsWords {
 
 func russianAccounts() accountsWords {
 	return accountsWords{
-		Title: "Аккаунты", Lead: "Belfry проверяет, существуют ли эти профили, и сообщает, когда профиль появился или пропал.", Add: "Добавить аккаунты",
+		Title: "Наблюдаемые аккаунты", Lead: "Belfry проверяет, существуют ли эти профили, и сообщает, когда профиль появился или пропал.", Add: "Добавить аккаунты",
 		Check: "Проверка", Checking: "идёт", Next: "Следующая проверка", Due: "сейчас", None: "Проверка не запланирована.", Last: "Последняя проверка", CheckNow: "Проверить сейчас",
 		CheckPaused: "Проверка на паузе.", ToJob: "К задаче",
 		Every: "Каждые", Minutes: "мин.", Save: "Сохранить", Quiet: "Сообщать только об изменениях", Found: "найдено", NotFound: "не найдено", Errors: "нет ответа", Changed: "изменилось", GivenUp: "Сайты, на которых она прервана",
@@ -75,19 +75,19 @@ func russianAccounts() accountsWords {
 		Chart: "Последние проверки", NoChart: "График появится после первой проверки.",
 		Account: "Аккаунт", State: "Состояние", Checked: "Проверен", FoundAt: "Найден", Note: "Заметка", Tag: "Метка", Site: "Сайт", Name: "Имя", AllSites: "Все сайты", Show: "Показать",
 		Never: "ещё нет", Clear: "Показать все",
-		Empty: "Пока не отслеживается ни один аккаунт.", NoMatch: "Таких аккаунтов нет.", More: "Ещё аккаунты", First: "К началу",
+		Empty: "Пока не отслеживается ни один аккаунт.", NoMatch: "Ничего не найдено.", More: "Ещё аккаунты", First: "К началу",
 		Tabs: map[store.AccountState]string{store.AccountPending: "Ищем", store.AccountFound: "Найдены", store.AccountNotFound: "Пропали"},
 		EmptyOf: map[store.AccountState]string{
 			store.AccountPending: "Искать сейчас некого.", store.AccountFound: "Пока никто не найден.",
-			store.AccountNotFound: "Никто не пропал. Хорошо.",
+			store.AccountNotFound: "Никто не пропал.",
 		},
 		Names: "Имена", NamesHint: "По одному в строке, с @ или без, или адрес профиля. После имени через запятую можно указать заметку и метку; заметку из одного слова — в кавычках. Несколько в одной строке — каждое с @.",
 		File: "Или файл", FileHint: "CSV или текст. Если первая строка называет столбцы, это username, site, note, tag, owner_chat и keep_watching.",
-		SiteHint: "Для имён, у которых он не указан.", NoteHint: "Для имён, у которых её нет.", TagHint: "Слово, по которому можно отобрать список.", OwnerChat: "Сообщать ещё", OwnerChatHint: "@имя или id чата; админы узнают и так.",
-		Keep: "Следить и после того, как найден, чтобы заметить, если пропадёт", AddButton: "Добавить", Again: "Непонятое снова стоит в поле.",
-		Report: "Что стало со списком", Line: "Строка", Problem: "Что не так", Duplicate: "уже отслеживается",
+		SiteHint: "Если в строке не указан сайт.", NoteHint: "Если в строке нет заметки.", TagHint: "Для фильтра.", OwnerChat: "Уведомлять также", OwnerChatHint: "@имя или id чата; админы узнают и так.",
+		Keep: "Следить и после того, как найден, чтобы заметить, если пропадёт", AddButton: "Добавить", Again: "Отклонённые строки остались ниже.",
+		Report: "Результат импорта", Line: "Строка", Problem: "Что не так", Duplicate: "уже отслеживается",
 		Both: "указан вместе с файлом", BothCure: "добавьте сначала одно, потом другое", SomeAdded: "К аккаунтам",
-		Profile: "Профиль", FoundFirst: "Впервые найден", ChangedAt: "Последнее изменение", Failures: "Без ответа", Since: "Отслеживается с", Told: "Сообщать ещё", Watching: "Наблюдение", History: "Что показали проверки",
+		Profile: "Профиль", FoundFirst: "Впервые найден", ChangedAt: "Последнее изменение", Failures: "Без ответа", Since: "Отслеживается с", Told: "Уведомлять также", Watching: "Наблюдение", History: "Что показали проверки",
 		NoHistory: "Проверок ещё не было.", LastAnswer: "Последний ответ",
 		Watched: "проверяется каждый раз", NotWatched: "найден и больше не проверяется", Change: "Изменить", ChangeTitle: "Изменить аккаунт", Remove: "Удалить",
 		RemoveAsk: "Удалить этот аккаунт?", RemoveMeans: "Belfry забудет его и его историю и больше не будет его проверять.",
@@ -99,7 +99,7 @@ func russianAccounts() accountsWords {
 		},
 		Added:     func(n int) string { return "Добавлено: " + group(n, "\u00a0") + "." },
 		Known:     func(n int) string { return "Уже отслеживаются: " + group(n, "\u00a0") + "." },
-		Nonsense:  func(n int) string { return "Не понято: " + group(n, "\u00a0") + "." },
+		Nonsense:  func(n int) string { return "Отклонено: " + group(n, "\u00a0") + "." },
 		MoreLines: func(n int) string { return "и ещё " + countedRU(n, "строка", "строки", "строк") },
 		MoreSites: func(n int) string { return "и ещё " + countedRU(n, "сайт", "сайта", "сайтов") },
 		Times:     func(n int) string { return countedRU(n, "проверка", "проверки", "проверок") },
@@ -118,7 +118,7 @@ func englishSites() sitesWords {
 	return sitesWords{
 		Title: "Sites", Lead: "Where accounts can be watched. How each site is asked is a rule, and you can add others.", Own: "yours", Add: "Add sites",
 		Rules: "Rules", RulesHint: `JSON, as in Sherlock's data.json: {"forum": {"url": "https://forum.example/u/{}", "errorType": "status_code", "username_claimed": "admin"}}. A name that is there already is replaced.`,
-		Fix: "The rules were not taken:", Link: "Sites",
+		Fix: "The rules were not saved:", Link: "Sites",
 	}
 }
 
@@ -132,9 +132,9 @@ func russianSites() sitesWords {
 
 func englishAccountStates() map[store.AccountState]statusWords {
 	return map[store.AccountState]statusWords{
-		store.AccountPending:  {"not found yet", "It has never been found, and is looked for in each check."},
+		store.AccountPending:  {"not found yet", "Not found so far; checked each time."},
 		store.AccountFound:    {"found", "It exists."},
-		store.AccountNotFound: {"vanished", "It existed, and is not found any more."},
+		store.AccountNotFound: {"vanished", "It existed and is no longer found."},
 	}
 }
 

@@ -14,27 +14,27 @@ type approvalWords struct {
 
 func englishApproval() approvalWords {
 	return approvalWords{
-		Hold: "Hold until somebody approves it", Stays: "When it is saved, it still waits for approval.",
-		Approve: "Approve", Ask: "Approve this post?", AlsoByNow: "It goes out at once; that approves it, too.",
-		Late:    "Its time has passed; it goes out at once when approved.",
-		TooLate: "Its time passed too long ago: if approved now, it is skipped. Publish it now, or change its time.",
-		InTime:  func(when string) string { return "It goes out at its time: " + when + "." },
+		Hold: "Needs approval before publishing", Stays: "When it is saved, it still needs approval.",
+		Approve: "Approve", Ask: "Approve this post?", AlsoByNow: "It is published now; this also approves it.",
+		Late:    "Its time has passed; it is published as soon as it is approved.",
+		TooLate: "Its time passed too long ago: if approved now, it is skipped. Publish it now or change its time.",
+		InTime:  func(when string) string { return "It will be published at its time: " + when + "." },
 		Waiting: func(n int, more bool) string {
 			switch {
 			case more:
-				return fmt.Sprintf("More than %d posts wait for approval", n)
+				return fmt.Sprintf("More than %d posts need approval", n)
 			case n == 1:
-				return "1 post waits for approval"
+				return "1 post needs approval"
 			}
-			return counted(n, "post", "posts") + " wait for approval"
+			return counted(n, "post", "posts") + " need approval"
 		},
-		All: "See all", NothingElse: "Nothing goes out by itself", Nobody: "What is scheduled waits until somebody approves it.",
+		All: "See all", NothingElse: "All scheduled posts need approval", Nobody: "Approve a post to have it published.",
 	}
 }
 
 func russianApproval() approvalWords {
 	return approvalWords{
-		Hold: "Не выпускать, пока кто-нибудь не одобрит", Stays: "После сохранения пост всё так же ждёт одобрения.",
+		Hold: "Публиковать только после одобрения", Stays: "После сохранения пост всё так же ждёт одобрения.",
 		Approve: "Одобрить", Ask: "Одобрить этот пост?", AlsoByNow: "Пост выйдет сразу; это и будет одобрением.",
 		Late:    "Его время прошло; когда одобрят, выйдет сразу.",
 		TooLate: "Его время прошло слишком давно: если одобрить его сейчас, он будет пропущен. Опубликуйте его сейчас или измените время.",
@@ -45,6 +45,6 @@ func russianApproval() approvalWords {
 			}
 			return countedRU(n, "пост ждёт одобрения", "поста ждут одобрения", "постов ждут одобрения")
 		},
-		All: "Показать все", NothingElse: "Само ничего не выйдет", Nobody: "Всё запланированное ждёт, пока его одобрят.",
+		All: "Показать все", NothingElse: "Всё запланированное ждёт одобрения", Nobody: "Одобрите пост, чтобы он вышел.",
 	}
 }

@@ -86,7 +86,7 @@ func (w *watched) add(ctx context.Context, o output, text string) error {
 			fmt.Fprintf(o.out, "line %d: %s: %s\n", line.Line, line.Text, cmp.Or(line.Problem, line.Result))
 		}
 	}
-	fmt.Fprintf(o.out, "%d added, %d were there, %d are no names\n", report.Added, report.Duplicates, report.Nonsense)
+	fmt.Fprintf(o.out, "%d added, %d already watched, %d invalid\n", report.Added, report.Duplicates, report.Nonsense)
 	if report.Nonsense > 0 && report.Added+report.Duplicates == 0 {
 		return errors.New("nobody was added")
 	}

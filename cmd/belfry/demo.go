@@ -32,7 +32,7 @@ const (
 	demoChannel     = "belfry_demo"
 )
 
-// Run serves with a Telegram of its own and a file that is thrown away at the end.
+// Run serves with a built-in fake Telegram and a file that is thrown away at the end.
 func (c *demoCommand) Run(ctx context.Context, o output) (err error) {
 	dir, err := os.MkdirTemp("", "belfry-demo")
 	if err != nil {
@@ -75,7 +75,7 @@ func (c *demoCommand) Run(ctx context.Context, o output) (err error) {
 		if err := demoWatch(svc); err != nil {
 			return fmt.Errorf("watch the demo's accounts: %w", err)
 		}
-		_, err = fmt.Fprintf(o.out, `Belfry demo: a Telegram of its own, nothing leaves this machine, nothing is kept.
+		_, err = fmt.Fprintf(o.out, `Belfry demo: a built-in fake Telegram, nothing leaves this machine, nothing is kept.
 
   page   %s
   open   %s

@@ -42,7 +42,7 @@ const (
 // commands are what the program can do.
 type commands struct {
 	Serve    serveCommand    `cmd:"" help:"Run the service: the schedule, the page and the API."`
-	Demo     demoCommand     `cmd:"" help:"Try everything against a Telegram of its own; nothing to configure, nothing is kept."`
+	Demo     demoCommand     `cmd:"" help:"Try everything against a built-in fake Telegram; nothing to configure, nothing is kept."`
 	Login    loginCommand    `cmd:"" help:"Log a Telegram user account in, for broadcasts."`
 	Tasks    tasksCommand    `cmd:"" help:"Broadcasts: make, list, pause, resume and cancel them."`
 	Accounts accountsCommand `cmd:"" help:"Accounts whose existence is watched: add, import, list and check them."`

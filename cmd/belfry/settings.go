@@ -107,7 +107,7 @@ func (s *settings) validate() (*time.Location, error) {
 		return nil, &store.FieldError{Field: "TELEGRAM_API_ID and TELEGRAM_API_HASH", Problem: "are missing, and TELEGRAM_BOT_TOKEN needs them",
 			Cure: "get both from my.telegram.org"}
 	case s.MinPause < 0:
-		return nil, &store.FieldError{Field: "MIN_SECONDS_BETWEEN_CHATS", Problem: "is less than 0", Cure: "20 is polite"}
+		return nil, &store.FieldError{Field: "MIN_SECONDS_BETWEEN_CHATS", Problem: "is less than 0", Cure: "use 20 or more"}
 	case s.MaxPause < s.MinPause:
 		return nil, &store.FieldError{Field: "MAX_SECONDS_BETWEEN_CHATS", Problem: "is less than MIN_SECONDS_BETWEEN_CHATS", Cure: "make it at least as large"}
 	case s.TaskAttempts < 1:

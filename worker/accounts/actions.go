@@ -42,7 +42,7 @@ const (
 var chatForm = regexp.MustCompile(`^(@[A-Za-z][A-Za-z0-9_]{3,31}|-?[1-9][0-9]{0,18})$`)
 
 // Add has an account watched from the next check on. The error is a [*store.FieldError], or a
-// [*store.ConflictError] if it is watched already.
+// [*store.ConflictError] if it is already watched.
 func (w *Worker) Add(tx *store.Tx, r Request) (store.Account, error) {
 	rules, err := w.Rules(tx)
 	if err != nil {
@@ -54,7 +54,7 @@ func (w *Worker) Add(tx *store.Tx, r Request) (store.Account, error) {
 	}
 	known, err := add(tx, &a)
 	if err == nil && known {
-		return a, &store.ConflictError{Problem: fmt.Sprintf("@%s of %s is watched already, as account %d", a.Username, a.Site, a.ID)}
+		return a, &store.ConflictError{Problem: fmt.Sprintf("@%s of %s is already watched, as account %d", a.Username, a.Site, a.ID)}
 	}
 	if err != nil {
 		return a, err

@@ -25,7 +25,7 @@ type LineResult string
 // The results.
 const (
 	LineAdded     LineResult = "added"
-	LineDuplicate LineResult = "duplicate" // it is watched already, or stands further up in the list
+	LineDuplicate LineResult = "duplicate" // it is already watched, or stands further up in the list
 	LineNonsense  LineResult = "nonsense"
 )
 

@@ -155,7 +155,7 @@ func TestWhatRefusesHasWrittenNothing(t *testing.T) {
 			_, err := b.worker.AddList(tx, "\n# nobody\n", Request{})
 			return err
 		})
-		refuses("an account that is there", "is watched already", func(tx *store.Tx) error {
+		refuses("an account that is there", "is already watched", func(tx *store.Tx) error {
 			_, err := b.worker.Add(tx, Request{Username: "alice"})
 			return err
 		})

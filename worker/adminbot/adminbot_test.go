@@ -79,11 +79,11 @@ func TestTheIntervalIsChangedByButtonsOrInWords(t *testing.T) {
 	inBubble(t, "en", func(b *bench) {
 		b.write("/check")
 		b.press("Add")
-		has(t, b.write("@alice\nbob\n\nno such name!"), "Added: 2, were there: 0, no names: 1", "No name: no such name!")
+		has(t, b.write("@alice\nbob\n\nno such name!"), "Added: 2, known: 0, invalid: 1", "Invalid: no such name!")
 		has(t, b.write("thanks"), b.bot.say.notUnderstood)
 		b.write("/check")
 		b.press("Add")
-		has(t, b.write(strings.Repeat("carol, dave;Bob\n", 250)), "Added: 2, were there: 748, no names: 0")
+		has(t, b.write(strings.Repeat("carol, dave;Bob\n", 250)), "Added: 2, known: 748, invalid: 0")
 		has(t, b.write("erin"), "Added: 1") // a client has sent a long text in parts
 		has(t, b.write("thanks"), b.bot.say.notUnderstood)
 		b.Pass(2 * time.Minute)
@@ -112,7 +112,7 @@ func TestTheIntervalIsChangedByButtonsOrInWords(t *testing.T) {
 		b.write("/check")
 		b.press("Interval")
 		for _, nonsense := range []string{"soon", "1 hour", "2 часа", "307445736", "-5", "1.5"} {
-			has(t, b.write(nonsense), "no number of minutes")
+			has(t, b.write(nonsense), "ot a number of minutes")
 		}
 		has(t, b.write("0"), "is not between a minute and a week")
 		has(t, b.write("999999 min"), "is not between a minute and a week")
@@ -170,9 +170,9 @@ func TestPostsAreShownApprovedPublishedAndCancelled(t *testing.T) {
 		if len(m.Buttons) != 4 {
 			t.Errorf("buttons %+v", m.Buttons)
 		}
-		has(t, b.press("A draft"), "waits for approval", "A draft")
+		has(t, b.press("A draft"), "needs approval", "A draft")
 		b.press("Approve")
-		has(t, b.press("Approve"), "It goes out at its time", "scheduled")
+		has(t, b.press("Approve"), "Will be published at its time", "scheduled")
 		if p := b.post(held.ID); p.Held || p.Status != store.PostScheduled {
 			t.Errorf("approved: %+v", p)
 		}
@@ -218,11 +218,11 @@ func TestAPostIsApprovedAfterItsTime(t *testing.T) {
 		b.Pass(3 * time.Hour)
 		b.write("/posts")
 		b.press("anyway")
-		has(t, b.press("Approve"), "Its time has passed. Let this post go out at once?")
-		has(t, b.press("Approve"), "It goes out now.")
+		has(t, b.press("Approve"), "Its time has passed. Approve it and publish it now?")
+		has(t, b.press("Approve"), "It is being published.")
 		b.write("/posts")
 		b.press("in time or never")
-		has(t, b.press("Approve"), "Its time has passed. Let this post go out at once?")
+		has(t, b.press("Approve"), "Its time has passed. Approve it and publish it now?")
 		b.Pass(3 * time.Hour)
 		has(t, b.press("Approve"), "It is approved, and skipped")
 		b.Pass(time.Minute)
@@ -259,7 +259,7 @@ func TestNobodyApprovesWhatWasNotShown(t *testing.T) {
 		if !b.post(post.ID).Held {
 			t.Error("it is approved")
 		}
-		has(t, b.press("Approve"), "It goes out at its time.")
+		has(t, b.press("Approve"), "Will be published at its time.")
 		if b.post(post.ID).Held {
 			t.Error("it is held")
 		}
@@ -280,7 +280,7 @@ func TestACancelledPostThatMayBeOutIsSaidToBe(t *testing.T) {
 		b.write("/posts")
 		b.press("perhaps")
 		b.press("Cancel")
-		has(t, b.press("Cancel"), "Nobody knows whether it is out")
+		has(t, b.press("Cancel"), "It may have been published")
 	})
 }
 
@@ -357,10 +357,10 @@ func TestAnOldButtonDoesNothingToWhatHasTheNumberNow(t *testing.T) {
 		b.Pass(time.Second)
 		has(t, b.press("Resume"), "Nothing was done", "Another broadcast", "Paused")
 		has(t, b.press("Go on"), "Nothing was done", "Paused")
-		has(t, b.press("I see all"), "Seen: 0", "1. The disk is nearly full")
+		has(t, b.press("I see all"), "Acknowledged: 0", "1. The disk is nearly full")
 		has(t, b.press("I see it"), "Nothing was done", "1. The disk is nearly full")
 		b.write("/alerts")
-		has(t, b.press("1. Seen"), "Nothing needs looking at")
+		has(t, b.press("1. Acknowledge"), "No open alerts")
 		b.write("/tasks")
 		b.press("Another broadcast")
 		if m := b.press("Resume"); strings.Contains(m.Text, "Nothing was done") {
@@ -382,21 +382,21 @@ func TestAlertsAreSeen(t *testing.T) {
 		if n := len(b.shown()); n != 3 {
 			t.Fatalf("told %d alerts: %+v", n, b.shown())
 		}
-		has(t, b.press("Seen"), "Post 3 to @channel was not published", "Seen by Ann")
+		has(t, b.press("Acknowledge"), "Post 3 to @channel was not published", "Acknowledged by Ann")
 		has(t, b.write("/status"), "⚠️ Post 2 to @channel")
 		m := b.write("/alerts")
 		has(t, m, "1. Post 2", "2. Post 1", "Refused: no rights")
-		has(t, b.press("1. Seen"), "1. Post 1")
+		has(t, b.press("1. Acknowledge"), "1. Post 1")
 		b.Pass(time.Second)
 		has(t, b.press("Menu"), "What would you like to see?")
 		b.write("/alerts")
-		has(t, b.press("1. Seen"), "Nothing needs looking at")
+		has(t, b.press("1. Acknowledge"), "No open alerts")
 		b.Update(func(tx *store.Tx) error {
 			return tx.Alerts.Add(&store.Alert{Kind: store.AlertLogin, About: "login_1", Subject: 1, Name: "main", RaisedAt: tx.Now()})
 		})
 		b.write("/alerts")
-		for _, m := range []platform.Post{b.press("1. Seen"), b.write("/status"), b.write("/alerts")} {
-			has(t, m, "Nothing needs looking at", "Seen, and still so:", "• The login main")
+		for _, m := range []platform.Post{b.press("1. Acknowledge"), b.write("/status"), b.write("/alerts")} {
+			has(t, m, "No open alerts", "Acknowledged, still active:", "• The account main")
 		}
 	})
 }

@@ -16,7 +16,7 @@ const (
 	countedPosts = 200 // further than that they are not counted: nothing else is written meanwhile
 )
 
-// posts is the page of the posts of this day and of those that wait for approval, or of one, and what
+// posts is the page of the posts of this day and of those that need approval, or of one, and what
 // its buttons do.
 func (r request) posts(path []string) (screen, error) {
 	if len(path) == 0 {

@@ -66,7 +66,7 @@ func english() words {
 	return words{
 		commands: map[string]string{
 			pageMenu: "All that I can do", pageStatus: "What runs, what is next, what failed", pageCheck: "The account check",
-			pagePosts: "Today's posts", pageTasks: "Broadcasts", pageAlerts: "What needs looking at", pageBackup: "An encrypted copy of the file",
+			pagePosts: "Today's posts", pageTasks: "Broadcasts", pageAlerts: "Open alerts", pageBackup: "An encrypted copy of the file",
 		},
 		titles: map[string]string{
 			pageStatus: "Status", pageCheck: "Account check", pagePosts: "Posts", pageTasks: "Broadcasts", pageAlerts: "Alerts", pageBackup: "Backup",
@@ -76,10 +76,10 @@ func english() words {
 		},
 		greeting:      "What would you like to see?",
 		notUnderstood: "I did not understand that. Press a button, or send /menu.",
-		gone:          "That is not there any more.",
+		gone:          "It no longer exists.",
 		menu:          "☰ Menu", refresh: "↻ Refresh", back: "‹ Back", more: "More ›", no: "No",
 		statusAt: "📋 Belfry, %s", nothingRuns: "Nothing runs just now", next: "Next:", nothingNext: "nothing",
-		allWell: "Nothing needs looking at", strangers: "🚷 Strangers have tried to talk to me: %d, the last at %s (id %d)",
+		allWell: "No open alerts", strangers: "🚷 Strangers have tried to talk to me: %d, the last at %s (id %d)",
 
 		every: "Every %s", checking: "A check is under way: %d of %d", checkPaused: "⏸ Paused", nextCheck: "Next check: %s",
 		noAccounts: "No accounts are watched yet: press Add.", counts: "Looked for: %d, found: %d, vanished: %d",
@@ -87,24 +87,24 @@ func english() words {
 		checkBegins: "✅ A check begins.", checkNow: "▶️ Check now", interval: "⏱ Interval", list: "📃 List", add: "➕ Add",
 		quietOn: "🔕 Quiet mode", quietOff: "🔔 Tell everything",
 		minutes: "%d min", chooseInterval: "How many minutes between two checks? Press a button, or write a number.",
-		noNumber: "⚠️ That is no number of minutes such as 15.", intervalSet: "From now on every %s.",
+		noNumber: "⚠️ Not a number of minutes, such as 15.", intervalSet: "From now on every %s.",
 		sendNames: "Send me names, one in each line: with or without @, or the address of the profile.",
-		added:     "➕ Added: %d, were there: %d, no names: %d", line: "⚠️ No name: %s",
+		added:     "➕ Added: %d, known: %d, invalid: %d", line: "⚠️ Invalid: %s",
 		marks: "⏳ looked for, ✅ found, ❌ vanished", stateMarks: stateMarks(),
 
 		noPosts: "No posts today.", postsToday: "Today: %s", postsHeld: "✋ Waiting for approval: %s", morePosts: "And %d more: see the page.",
-		postTitle: "Post %d to %s: %s", postHead: "Post %d to %s", isHeld: "waits for approval", media: "📎 %d",
-		approve: "✅ Approve", approveAsk: "Let this post go out at its time?", approved: "It goes out at its time.",
-		now: "🚀 Publish now", nowAsk: "Publish this post now?", goesOut: "It goes out now.",
-		retry: "🔁 Publish again", retryAsk: "Publish this post again? If it is out after all, it does not come twice.",
-		cancel: "🚫 Cancel the post", cancelAsk: "Cancel this post?", cancelled: "It is cancelled.",
-		lateAsk:    "Its time has passed. Let this post go out at once?",
+		postTitle: "Post %d to %s: %s", postHead: "Post %d to %s", isHeld: "needs approval", media: "📎 %d",
+		approve: "✅ Approve", approveAsk: "Approve this post?", approved: "Will be published at its time.",
+		now: "🚀 Publish now", nowAsk: "Publish this post now?", goesOut: "It is being published.",
+		retry: "🔁 Publish again", retryAsk: "Publish this post again? If it was published after all, it does not appear twice.",
+		cancel: "🚫 Cancel the post", cancelAsk: "Cancel this post?", cancelled: "The post is cancelled.",
+		lateAsk:    "Its time has passed. Approve it and publish it now?",
 		tooLateAsk: "Its time passed too long ago: if approved now, it is skipped. Publish it now, or change its time on the page.",
 		tooLate:    "It is approved, and skipped: its time passed too long ago.", postChanged: "The post was changed meanwhile. This is how it is now.",
-		maybeOut:  "It will not be sent again. Nobody knows whether it is out: look in the chat.",
+		maybeOut:  "It is not sent again. It may have been published: check the chat.",
 		postMarks: postMarks(), postStates: map[store.PostStatus]string{
 			store.PostScheduled: "scheduled", store.PostPublishing: "being published", store.PostPublished: "published", store.PostFailed: "failed",
-			store.PostUnknown: "nobody knows whether it is out", store.PostCancelled: "cancelled", store.PostSkipped: "skipped",
+			store.PostUnknown: "unknown, may be published", store.PostCancelled: "cancelled", store.PostSkipped: "skipped",
 		},
 
 		noTasks: "No broadcasts.", tasksBelow: "Press one to see how far it is.", taskTitle: "Broadcast %d (%d/%d): %s", taskHead: "Broadcast %d",
@@ -115,8 +115,8 @@ func english() words {
 			store.TaskDone: "Done", store.TaskFailed: "Failed", store.TaskCancelled: "Cancelled",
 		},
 
-		seen: "👁 %d. Seen", seeAll: "👁 All seen", allSeen: "Seen: %d", seenBy: "Seen by %s, %s", overSince: "Over since %s",
-		moreAlerts: "… and more: these come first.", stillSo: "Seen, and still so:",
+		seen: "👁 %d. Acknowledge", seeAll: "👁 Acknowledge all", allSeen: "Acknowledged: %d", seenBy: "Acknowledged by %s, %s", overSince: "Resolved since %s",
+		moreAlerts: "… and more: these come first.", stillSo: "Acknowledged, still active:",
 		alertsChanged: "Nothing was done: that button was made for another alert. These are the open ones.",
 
 		noPassphrase: "I send the file only encrypted, and there is no passphrase: set BELFRY_BACKUP_PASSPHRASE and start Belfry again. " +
@@ -134,7 +134,7 @@ func russian() words {
 	return words{
 		commands: map[string]string{
 			pageMenu: "Всё, что я умею", pageStatus: "Что идёт, что дальше, что не удалось", pageCheck: "Автопроверка аккаунтов",
-			pagePosts: "Посты на сегодня", pageTasks: "Рассылки", pageAlerts: "На что нужно взглянуть", pageBackup: "Зашифрованная копия файла",
+			pagePosts: "Посты на сегодня", pageTasks: "Рассылки", pageAlerts: "Открытые оповещения", pageBackup: "Зашифрованная копия файла",
 		},
 		titles: map[string]string{
 			pageStatus: "Состояние", pageCheck: "Автопроверка", pagePosts: "Посты", pageTasks: "Рассылки", pageAlerts: "Оповещения", pageBackup: "Копия",
@@ -147,7 +147,7 @@ func russian() words {
 		gone:          "Этого больше нет.",
 		menu:          "☰ Меню", refresh: "↻ Обновить", back: "‹ Назад", more: "Дальше ›", no: "Нет",
 		statusAt: "📋 Belfry, %s", nothingRuns: "Сейчас ничего не выполняется", next: "Дальше:", nothingNext: "ничего",
-		allWell: "Смотреть не на что", strangers: "🚷 Чужие пытались со мной говорить: %d, последний в %s (id %d)",
+		allWell: "Открытых оповещений нет", strangers: "🚷 Чужие пытались со мной говорить: %d, последний в %s (id %d)",
 
 		every: "Каждые %s", checking: "Идёт проверка: %d из %d", checkPaused: "⏸ На паузе", nextCheck: "Следующая проверка: %s",
 		noAccounts: "Аккаунтов пока нет: нажмите «Добавить».", counts: "Ищем: %d, найдено: %d, пропало: %d",
@@ -157,12 +157,12 @@ func russian() words {
 		minutes: "%d мин", chooseInterval: "Сколько минут между проверками? Нажмите кнопку или напишите число.",
 		noNumber: "⚠️ Это не число минут, например 15.", intervalSet: "Теперь каждые %s.",
 		sendNames: "Пришлите имена, по одному в строке: с @ или без, или адрес профиля.",
-		added:     "➕ Добавлено: %d, уже были: %d, не имена: %d", line: "⚠️ Не имя: %s",
+		added:     "➕ Добавлено: %d, уже были: %d, неверных: %d", line: "⚠️ Неверно: %s",
 		marks: "⏳ ищем, ✅ найден, ❌ пропал", stateMarks: stateMarks(),
 
 		noPosts: "Сегодня постов нет.", postsToday: "Сегодня: %s", postsHeld: "✋ Ждут одобрения: %s", morePosts: "И ещё %d: смотрите страницу.",
 		postTitle: "Пост %d в %s: %s", postHead: "Пост %d в %s", isHeld: "ждёт одобрения", media: "📎 %d",
-		approve: "✅ Одобрить", approveAsk: "Выпустить этот пост в его время?", approved: "Пост выйдет в своё время.",
+		approve: "✅ Одобрить", approveAsk: "Одобрить этот пост?", approved: "Пост выйдет в своё время.",
 		now: "🚀 Опубликовать сейчас", nowAsk: "Опубликовать этот пост сейчас?", goesOut: "Пост выходит.",
 		retry: "🔁 Опубликовать снова", retryAsk: "Опубликовать этот пост снова? Если он всё-таки вышел, дважды не появится.",
 		cancel: "🚫 Отменить пост", cancelAsk: "Отменить этот пост?", cancelled: "Пост отменён.",
@@ -183,8 +183,8 @@ func russian() words {
 			store.TaskDone: "Завершена", store.TaskFailed: "Не удалась", store.TaskCancelled: "Отменена",
 		},
 
-		seen: "👁 %d. Вижу", seeAll: "👁 Вижу все", allSeen: "Просмотрено: %d", seenBy: "Видел(а) %s, %s", overSince: "Наладилось: %s",
-		moreAlerts: "… и ещё: сначала эти.", stillSo: "Замечено, но ещё длится:",
+		seen: "👁 %d. Принять", seeAll: "👁 Принять все", allSeen: "Принято: %d", seenBy: "Принял(а) %s, %s", overSince: "Решено: %s",
+		moreAlerts: "… и ещё: сначала эти.", stillSo: "Принято, ещё действует:",
 		alertsChanged: "Ничего не сделано: кнопка относилась к другому оповещению. Вот новые.",
 
 		noPassphrase: "Файл я отправляю только зашифрованным, а пароля нет: задайте BELFRY_BACKUP_PASSPHRASE и перезапустите Belfry. " +

@@ -16,7 +16,7 @@ func TestAPostThatFailsIsToldOnce(t *testing.T) {
 		id := b.post(0, store.PostFailed)
 		unknown := b.post(0, store.PostUnknown)
 		b.Pass(time.Minute)
-		b.wantTold("two posts", "⚠️ Post 1 to @evening_news was not published", "⚠️ Nobody knows whether post 2 to @evening_news is out")
+		b.wantTold("two posts", "⚠️ Post 1 to @evening_news was not published", "⚠️ It is unknown whether post 2 to @evening_news was published")
 		b.Pass(time.Hour)
 		b.start()
 		b.Pass(time.Hour)
@@ -88,7 +88,7 @@ func TestManyFailuresAreOneMessage(t *testing.T) {
 			b.post(0, store.PostFailed)
 		}
 		b.Pass(time.Minute)
-		b.wantTold("a storm", "⚠️ 101 things have gone wrong at once")
+		b.wantTold("a storm", "⚠️ 101 new alerts")
 		if open := b.alerts(store.AlertOpen); len(open) != 101 {
 			t.Errorf("%d alerts are open", len(open))
 		}

@@ -111,7 +111,7 @@ func TestALookThatIsUndoneDoesNotGoBackToTheStart(t *testing.T) {
 			b.post(0, store.PostFailed)
 		}
 		b.look()
-		b.wantTold("a storm", "⚠️ 101 things have gone wrong at once")
+		b.wantTold("a storm", "⚠️ 101 new alerts")
 		b.Update(func(tx *store.Tx) error { _, err := b.worker.AcknowledgeAll(tx, "Ann", tx.Now()); return err })
 		b.Pass(30 * 24 * time.Hour)
 		b.look()
@@ -155,6 +155,6 @@ func TestAStormAtAClockThatIsSetBackEnds(t *testing.T) {
 		for range 90 {
 			b.look()
 		}
-		b.wantTold("250 failures, of which 150 were counted twice", "⚠️ 101 things have gone wrong at once", "⚠️ 101 things have gone wrong at once")
+		b.wantTold("250 failures, of which 150 were counted twice", "⚠️ 101 new alerts", "⚠️ 101 new alerts")
 	})
 }

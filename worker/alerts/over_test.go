@@ -45,7 +45,7 @@ func TestAQueueThatGrowsIsToldUntilItIsShort(t *testing.T) {
 		b.chore.set(false, 20*time.Minute)
 		queue := func() (lines []string) {
 			for _, line := range b.told("admin") {
-				if strings.Contains(line, "More becomes due than is done") || strings.Contains(line, "queue") {
+				if strings.Contains(line, "Jobs pile up") || strings.Contains(line, "queue") {
 					lines = append(lines, line)
 				}
 			}
@@ -57,7 +57,7 @@ func TestAQueueThatGrowsIsToldUntilItIsShort(t *testing.T) {
 			}
 			b.Pass(time.Minute)
 		}
-		if told := queue(); len(told) != 1 || !strings.Contains(told[0], "More becomes due than is done") {
+		if told := queue(); len(told) != 1 || !strings.Contains(told[0], "Jobs pile up") {
 			t.Errorf("told %q", told)
 		}
 		b.Pass(10 * time.Minute)
@@ -111,12 +111,12 @@ func TestAChatThatIsNotReachedIsToldUntilItIs(t *testing.T) {
 		miss("123")
 		b.Pass(5 * time.Minute)
 		told := b.told("admin")
-		if len(told) != 1 || !strings.Contains(told[0], "Messages to 123 do not arrive") {
+		if len(told) != 1 || !strings.Contains(told[0], "Messages to 123 are not delivered") {
 			t.Errorf("told %q", told)
 		}
 		b.Update(func(tx *store.Tx) error { return tx.Notices.Got("123") })
 		b.Pass(10 * time.Minute)
-		b.wantTold("it is reached", "✅ Messages to 123 arrive again")
+		b.wantTold("it is reached", "✅ Messages to 123 are delivered again")
 
 		miss("200")
 		b.Pass(5 * time.Minute)

@@ -103,8 +103,8 @@ func mebibytes(bytes int64) int64 { return bytes >> 20 }
 
 func english() language {
 	return language{
-		many: "%d things have gone wrong at once", manyOver: "%d things have come right",
-		acknowledge: "Seen", acknowledgeAll: "All seen", showAll: "Show",
+		many: "%d new alerts", manyOver: "%d alerts resolved",
+		acknowledge: "Acknowledge", acknowledgeAll: "Acknowledge all", showAll: "Show",
 		flaps: "It comes and goes: this is the third time in an hour. More changes are not reported; it is resolved after an hour without it.",
 		kinds: map[store.AlertKind]sentences{
 			store.AlertPostFailed: {
@@ -113,13 +113,13 @@ func english() language {
 				cure: "Publish it again or cancel it, on its page or with /posts in Telegram.",
 			},
 			store.AlertPostUnknown: {
-				what: post("Nobody knows whether post %d to %s is out", "%d"),
+				what: post("It is unknown whether post %d to %s was published", "%d"),
 				over: post("Post %d to %s is published after all", "%d"),
-				cure: "Look into the chat. If it is not there, publish it again: it cannot come twice.",
+				cure: "Check the chat. If the post is not there, publish it again: it cannot appear twice.",
 			},
 			store.AlertTaskFailed: {
 				what: func(a store.Alert) string {
-					return fmt.Sprintf("Broadcast %d has failed: %d of %d chats have it", a.Subject, a.Count, a.Limit)
+					return fmt.Sprintf("Broadcast %d has failed: %d of %d chats received it", a.Subject, a.Count, a.Limit)
 				},
 				over: func(a store.Alert) string { return fmt.Sprintf("Broadcast %d is done after all", a.Subject) },
 				cure: "Try it again on its page: chats that have it do not get it twice.",
@@ -140,8 +140,8 @@ func english() language {
 				over: always("Nothing is overdue any more"), cure: "Look at the page and the log; starting Belfry again loses nothing.",
 			},
 			store.AlertLogin: {
-				what: name("The login %s cannot act"), over: name("The login %s can act again"),
-				cure: "Its page says what to do. What it was to send waits.",
+				what: name("The account %s cannot post"), over: name("The account %s works again"),
+				cure: "Its page says what to do. Its posts wait.",
 			},
 			store.AlertDisk: {
 				what: func(a store.Alert) string {
@@ -151,7 +151,7 @@ func english() language {
 			},
 			store.AlertQueue: {
 				what: func(a store.Alert) string {
-					return fmt.Sprintf("More becomes due than is done: %d jobs wait", a.Count)
+					return fmt.Sprintf("Jobs pile up: %d are waiting", a.Count)
 				},
 				over: always("The queue is short again"), cure: "The page says why each of them waits.",
 			},
@@ -164,7 +164,7 @@ func english() language {
 				cure: "Delete that copy, and make another one with belfry backup.",
 			},
 			store.AlertUnreached: {
-				what: name("Messages to %s do not arrive"), over: name("Messages to %s arrive again"),
+				what: name("Messages to %s are not delivered"), over: name("Messages to %s are delivered again"),
 				cure: "A person has to write to the bot first, and must not block it; in a channel it has to be allowed to post. Or correct ADMIN_ID, the chat of the account, or BELFRY_ALERT_WEBHOOK.",
 			},
 		},
@@ -173,8 +173,8 @@ func english() language {
 
 func russian() language {
 	return language{
-		many: "Сбоев сразу: %d", manyOver: "Наладилось: %d",
-		acknowledge: "Вижу", acknowledgeAll: "Вижу все", showAll: "Показать",
+		many: "Новых оповещений: %d", manyOver: "Решено: %d",
+		acknowledge: "Принять", acknowledgeAll: "Принять все", showAll: "Показать",
 		flaps: "Сбой то появляется, то проходит: третий раз за час. О новых изменениях не сообщаем; он решён, если его не было час.",
 		kinds: map[store.AlertKind]sentences{
 			store.AlertPostFailed: {

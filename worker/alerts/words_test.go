@@ -70,7 +70,7 @@ func TestTheWebhookIsToldAStormInFewWords(t *testing.T) {
 		if len(body.Raised) != maxHook || len(body.Over) != maxHook || body.More != 14 {
 			t.Errorf("%d raised, %d over and %d more", len(body.Raised), len(body.Over), body.More)
 		}
-		if !strings.HasPrefix(body.Text, "⚠️ 1007 things have gone wrong at once\n\n• The login main") || !strings.HasSuffix(body.Text, "…\n✅ 1007 things have come right") {
+		if !strings.HasPrefix(body.Text, "⚠️ 1007 new alerts\n\n• The account main") || !strings.HasSuffix(body.Text, "…\n✅ 1007 alerts resolved") {
 			t.Errorf("said %q", body.Text)
 		}
 	})

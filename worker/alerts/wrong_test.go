@@ -125,7 +125,7 @@ func TestALoginThatCannotConnectIsToldWithTheReason(t *testing.T) {
 		b.Pass(2 * time.Minute)
 		b.wantTold("two minutes")
 		b.Pass(2 * time.Minute)
-		b.wantTold("four minutes", "⚠️ The login main cannot act")
+		b.wantTold("four minutes", "⚠️ The account main cannot post")
 		open := b.alerts(store.AlertOpen)
 		if len(open) != 1 {
 			b.T.Fatalf("open %+v", open)
@@ -147,7 +147,7 @@ func TestALoginThatCannotConnectIsToldWithTheReason(t *testing.T) {
 			return errors.Join(err, tx.Identities.Put(&i))
 		})
 		b.Pass(10 * time.Minute)
-		b.wantTold("it is connected", "✅ The login main can act again")
+		b.wantTold("it is connected", "✅ The account main works again")
 	})
 }
 

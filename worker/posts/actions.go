@@ -183,7 +183,7 @@ func (w *Worker) Approve(tx *store.Tx, id uint64) (store.Post, error) {
 	return post, err
 }
 
-// MayStart refuses to have the job of a post started, or let go on, that waits for approval: whoever does
+// MayStart refuses to have the job of a post started, or let go on, that needs approval: whoever does
 // that may not have read the post. Other jobs are none of its business.
 func MayStart(tx *store.Tx, name string) error {
 	job, err := tx.Jobs.ByName(name)
@@ -200,7 +200,7 @@ func MayStart(tx *store.Tx, name string) error {
 	case err != nil:
 		return err
 	case post.AwaitsApproval():
-		return &store.ConflictError{Problem: fmt.Sprintf("post %d waits for approval", post.ID), Cure: "approve it"}
+		return &store.ConflictError{Problem: fmt.Sprintf("post %d needs approval", post.ID), Cure: "approve it"}
 	}
 	return nil
 }

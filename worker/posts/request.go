@@ -218,7 +218,7 @@ func defaultIdentity(tx *store.Tx, platform string) (store.Identity, error) {
 		return all[0], nil
 	case len(all) == 0:
 		return store.Identity{}, &store.FieldError{Field: "identity_id", Problem: "is missing, and there is no login for " + platform,
-			Cure: "add one: set TELEGRAM_BOT_TOKEN, or use the page's Logins"}
+			Cure: "add one: set TELEGRAM_BOT_TOKEN, or use the page's Connected accounts"}
 	}
 	return store.Identity{}, &store.FieldError{Field: "identity_id", Problem: fmt.Sprintf("is missing, and there are %d logins for %s", len(all), platform),
 		Cure: "say which one posts"}

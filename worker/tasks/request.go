@@ -122,7 +122,7 @@ func (d *Draft) setPauses(r Request) error {
 	}
 	switch {
 	case d.task.MinPause < 0 || d.task.MinPause > maxPause:
-		return &store.FieldError{Field: "min_seconds_between_chats", Problem: "is not between 0 and 86400", Cure: "20 is polite"}
+		return &store.FieldError{Field: "min_seconds_between_chats", Problem: "is not between 0 and 86400", Cure: "use 20 or more"}
 	case d.task.MaxPause > maxPause:
 		return &store.FieldError{Field: "max_seconds_between_chats", Problem: "is more than 86400, a day", Cure: "40 is usual"}
 	case d.task.MaxPause < d.task.MinPause:
@@ -255,7 +255,7 @@ func usualAccount(tx *store.Tx) (store.Identity, error) {
 	switch {
 	case len(all) == 0:
 		return store.Identity{}, &store.FieldError{Field: "identity_id", Problem: "is missing, and there is no user account",
-			Cure: "log one in: on the page's Logins, with belfry login, or by TELETHON_SESSION"}
+			Cure: "log one in: on the page under Connected accounts, with belfry login, or by TELETHON_SESSION"}
 	case len(all) > 1:
 		return store.Identity{}, &store.FieldError{Field: "identity_id", Problem: fmt.Sprintf("is missing, and there are %d user accounts", len(all)),
 			Cure: "say which one sends"}

@@ -370,7 +370,7 @@ func TestWaitsThatAWrongClockHasWrittenAreVoid(t *testing.T) {
 		fresh := b.create(Request{Targets: names(5), Text: "second"})
 		b.Pass(15 * time.Minute)
 		if a, c := b.task(running.ID), b.task(fresh.ID); a.Sent != 5 || c.Sent != 5 {
-			t.Errorf("a quarter of an hour later %d and %d of 5 chats have it", a.Sent, c.Sent)
+			t.Errorf("a quarter of an hour later %d and %d of 5 chats received it", a.Sent, c.Sent)
 		}
 	})
 }
