@@ -295,7 +295,7 @@ func TestWhatGoesWrongIsToldInTelegramAndToTheWebhook(t *testing.T) {
 	list := c.until("Today: 1")
 	view := c.press(list, list.Buttons[0][0].Text, "make it an administrator")
 	ask := c.press(view, "🔁 Publish again", "Publish this post again?")
-	c.press(ask, "🔁 Publish again", "It goes out now")
+	c.press(ask, "🔁 Publish again", "It is being published")
 	if err := m.tg.Await(c.ctx, news[0].ID, 1); err != nil {
 		t.Error(err)
 	}
