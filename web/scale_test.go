@@ -32,12 +32,13 @@ func pageCosts(t *testing.T, h *harness, paths []string) map[string]uint64 {
 	return costs
 }
 
-// mustNotGrow fails where a page costs more because there is more that it does not show.
+// mustNotGrow fails where a page costs more because there is more that it does not show. What is done in the
+// background costs something, too, but not as much as to read all of that.
 func mustNotGrow(t *testing.T, few, many map[string]uint64) {
 	t.Helper()
 	for path, cost := range many {
 		t.Logf("%s: %d kB among few, %d kB among many", path, few[path]>>10, cost>>10)
-		if cost > 2*few[path] {
+		if cost > 2*few[path]+1<<20 {
 			t.Errorf("%s costs %d kB among few and %d kB among many", path, few[path]>>10, cost>>10)
 		}
 	}

@@ -50,7 +50,9 @@ func TestAfterAnOutageAnswersAndAlertsComeFirstAndTheRestInAFewMessages(t *testi
 			return b.worker.Tell(tx, store.Notice{Kind: "alert_raised", Text: "early", First: true})
 		})
 		b.Pass(time.Hour)
+		b.bot.mu.Lock() // a message is on its way
 		b.bot.chats = nil
+		b.bot.mu.Unlock()
 		b.Pass(15 * time.Second)
 		if told := b.bot.told("100"); !slices.Contains(told, "early") {
 			t.Errorf("a quarter of a minute after the outage, the chat was told %q of an alert", told)
