@@ -14,8 +14,8 @@ const maxGroup = 4096
 // groupTime bounds how long the updates of a commit may work before the rest is left to the next one.
 const groupTime = 50 * time.Millisecond
 
-// A commit costs little beside what its updates share. So where several have come together lately, it waits
-// for as many to do so again: gatherFactor times as long as the last one took, and maxGather at most.
+// An update costs little beside the commit that it shares. So where several came together lately, the next
+// commit waits for as many: gatherFactor times as long as the last one took, and maxGather at most.
 const (
 	gatherFactor = 3
 	maxGather    = 2 * time.Millisecond

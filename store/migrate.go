@@ -28,7 +28,7 @@ func migrations() []migration {
 		func(*bbolt.Tx) ([]string, error) { return nil, nil },                  // 3: broadcasts
 		func(*bbolt.Tx) ([]string, error) { return nil, nil },                  // 4: accounts
 		alertsAndNotices, // 5
-		func(*bbolt.Tx) ([]string, error) { return []string{"notices"}, nil }, // 6: an index of what chats have missed
+		func(*bbolt.Tx) ([]string, error) { return []string{"notices"}, nil }, // 6: an index of undelivered notices
 		markPlain, // 7: secrets are sealed
 		func(*bbolt.Tx) ([]string, error) { return nil, nil }, // 8: jobs and runs may be packed
 	}

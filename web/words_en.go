@@ -120,7 +120,7 @@ func englishWords() *words {
 		},
 		Send: sendWords{
 			New: "New broadcast", Account: "Send as", Targets: "To these chats", TargetsHint: "One per line, or separated by commas: -1001234567890, @name or https://t.me/name. Sent in this order.",
-			Choose: "Choose from the account's chats", NoChats: "The chats of this account have not been loaded yet.", NoChatsLink: "Read it", MoreChats: "These are the first 500; type others into the field above.",
+			Choose: "Choose from the account's chats", NoChats: "The chats of this account have not been loaded yet.", NoChatsLink: "Load them", MoreChats: "These are the first 500; type others into the field above.",
 			Off: "switched off", ReadOnly: "may not write there",
 			Pace: "Pace", Min: "Shortest pause, seconds", Max: "Longest pause, seconds", PauseHint: "Empty: the default from the settings, usually 20 to 40.",
 			QuietFrom: "Quiet from", QuietTo: "Quiet until", QuietHint: "Nothing is sent in these hours.", Cap: "Daily limit", CapHint: "Messages per day from this account, over all broadcasts. Empty: no limit.",

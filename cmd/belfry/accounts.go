@@ -88,7 +88,7 @@ func (w *watched) add(ctx context.Context, o output, text string) error {
 	}
 	fmt.Fprintf(o.out, "%d added, %d already watched, %d invalid\n", report.Added, report.Duplicates, report.Nonsense)
 	if report.Nonsense > 0 && report.Added+report.Duplicates == 0 {
-		return errors.New("nobody was added")
+		return errors.New("no account was added")
 	}
 	return nil
 }

@@ -17,11 +17,10 @@ const (
 	// UnknownPause is the pause before a call that was not answered is repeated for the first time. The
 	// repetition is harmless, and its answer settles what happened.
 	UnknownPause = 2 * time.Second
-	// connectPause is the pause before it is looked whether there is a connection again, the first time; it
-	// grows to longestConnectPause.
+	// connectPause is the first pause before the connection is tried again; it grows to longestConnectPause.
 	connectPause        = 5 * time.Second
 	longestConnectPause = 30 * time.Second
-	// LoginPause is how often it is looked whether an identity can act again, should no change of it say so.
+	// LoginPause is how often an identity that cannot act is checked, besides after each change of it.
 	LoginPause = time.Minute
 	// Jitter varies the pauses.
 	Jitter = 0.2
