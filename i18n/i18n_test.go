@@ -1,0 +1,119 @@
+package i18n
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+)
+
+func TestLanguagesHaveTheSameMessages(t *testing.T) {
+	first := messagesOf(t, Languages[0])
+	for _, lang := range Languages[1:] {
+		other := messagesOf(t, lang)
+		for key, args := range first {
+			switch theirs, ok := other[key]; {
+			case !ok:
+				t.Errorf("%s: no message %s", lang, key)
+			case !maps.Equal(args, theirs):
+				t.Errorf("%s: %s is filled with %v, in %s with %v", lang, key, theirs, Languages[0], args)
+			}
+		}
+		for key := range other {
+			if _, ok := first[key]; !ok {
+				t.Errorf("%s: a message %s that %s does not have", lang, key, Languages[0])
+			}
+		}
+	}
+}
+
+// messagesOf returns the verbs of a language's messages, by key and number of the argument.
+func messagesOf(t *testing.T, lang string) map[string]map[int]string {
+	t.Helper()
+	all, err := read(lang)
+	if err != nil {
+		t.Fatal(err)
+	}
+	messages := make(map[string]map[int]string)
+	for key, said := range all {
+		args := make(map[int]string)
+		for form, text := range said {
+			if text == "" {
+				t.Errorf("%s: %s (%s) is empty", lang, key, form)
+			}
+			maps.Copy(args, verbs(text))
+		}
+		if _, only := said[""]; !only && said["other"] == "" {
+			t.Errorf("%s: %s has no form for other numbers", lang, key)
+		}
+		messages[key] = args
+	}
+	return messages
+}
+
+var verb = regexp.MustCompile(`%(?:\[(\d+)\])?([-+#0-9.]*)([a-z%])`)
+
+// verbs returns the verbs of a text by the number of their argument, the first being 1.
+func verbs(text string) map[int]string {
+	all, next := make(map[int]string), 1
+	for _, m := range verb.FindAllStringSubmatch(text, -1) {
+		if m[3] == "%" {
+			continue
+		}
+		if m[1] != "" {
+			next, _ = strconv.Atoi(m[1])
+		}
+		all[next] = m[3]
+		next++
+	}
+	return all
+}
+
+func TestNumbersAndTimesAreSaidAsTheReaderHasThem(t *testing.T) {
+	moscow := time.FixedZone("Moscow", 3*60*60)
+	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	for _, each := range []struct {
+		lang, want string
+		say        func(Printer) string
+	}{
+		{"en", "1,234 files", func(p Printer) string { return p.T("posts.album", 1234) }},
+		{"ru", "1\u00a0234 файла", func(p Printer) string { return p.T("posts.album", 1234) }},
+		{"ru", "21 файл", func(p Printer) string { return p.T("posts.album", 21) }},
+		{"en", "tomorrow, 02:30", func(p Printer) string { return p.Exact(now.Add(11*time.Hour + 30*time.Minute)) }},
+		{"ru", "вт 24 ноября, 15:00", func(p Printer) string { return p.Exact(now.Add(48 * time.Hour)) }},
+		{"en", "Saturday 2 January 2027", func(p Printer) string { return p.Day(time.Date(2027, 1, 2, 0, 0, 0, 0, time.UTC)) }},
+		{"ru", "через 3 часа", func(p Printer) string { return p.Relative(now.Add(3 * time.Hour)) }},
+		{"en", "1 minute ago", func(p Printer) string { return p.Relative(now.Add(-time.Minute)) }},
+		{"en", "Skip it if it is more than 15 minutes late", func(p Printer) string { return p.T("compose.late_skip", 15*time.Minute) }},
+		{"en", "told", func(p Printer) string { return p.Say(M("nothing.of.the.kind", "told")) }},
+	} {
+		t.Run(fmt.Sprint(each.lang, " ", each.want), func(t *testing.T) {
+			p := For(each.lang, moscow)
+			p.Now = now
+			if said := each.say(p); said != each.want {
+				t.Errorf("said %q, want %q", said, each.want)
+			}
+		})
+	}
+}
+
+type refused struct{ field, key string }
+
+func (r refused) Error() string { return r.key }
+
+func (r refused) Refusal() (field, key string, args []any) { return r.field, r.key, nil }
+
+func TestARefusalIsASentenceWithItsCure(t *testing.T) {
+	for _, lang := range Languages {
+		said := For(lang, time.UTC).Error(fmt.Errorf("wrapped: %w", refused{"text", "invalid.empty"}))
+		if want := map[string]string{"en": "The text is empty: write something.", "ru": "Текст: пусто. Напишите что-нибудь."}[lang]; said != want {
+			t.Errorf("%s: said %q, want %q", lang, said, want)
+		}
+	}
+	if !slices.Equal(Languages, []string{"en", "ru"}) {
+		t.Error("a language is not tried here")
+	}
+}
