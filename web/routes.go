@@ -50,6 +50,9 @@ func (s *Server) ownerRoutes(own *echo.Group, ending <-chan struct{}) {
 		"accounts": "/accounts", "account": "/accounts/:id", "alerts": "/alerts", "jobs": "/jobs", "job": "/jobs/:id", "logins": "/logins",
 	}
 	for _, view := range liveViews() {
+		if view.name == "posts" || view.name == "post" {
+			continue
+		}
 		if s.tasks == nil && (view.name == "tasks" || view.name == "task") {
 			continue
 		}
@@ -62,15 +65,13 @@ func (s *Server) ownerRoutes(own *echo.Group, ending <-chan struct{}) {
 		own.GET(paths[view.name], s.shown(view))
 		own.GET("/live/"+view.name, s.live(view, ending))
 	}
+	s.ui.Ending = ending
+	s.ui.Mount(nil, own)
 	own.GET("/posts/new", s.newPostForm)
 	own.POST("/posts/new", s.savePost)
 	own.POST("/posts/check", s.checkPost)
 	own.GET("/posts/:id/change", s.changeForm)
 	own.POST("/posts/:id/change", s.saveChange)
-	for _, step := range postSteps() {
-		own.GET("/posts/:id/"+step.name, s.ask(step))
-		own.POST("/posts/:id/"+step.name, s.take(step))
-	}
 	s.taskRoutes(own)
 	s.accountRoutes(own)
 	if s.alerts != nil {

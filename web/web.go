@@ -19,6 +19,7 @@ import (
 
 	"belfry/scheduler"
 	"belfry/store"
+	ui "belfry/web/page"
 	"belfry/worker/accounts"
 	"belfry/worker/alerts"
 	"belfry/worker/identities"
@@ -81,6 +82,7 @@ type Server struct {
 
 	assets     assets
 	pages      pages
+	ui         *ui.Server
 	doorkeeper doorkeeper
 	guesses    *guesses
 	links      *links
@@ -115,6 +117,12 @@ func New(cfg Config, db *store.DB, s *scheduler.Scheduler, w Workers, connection
 	}
 	var err error
 	if server.assets, err = newAssets(); err != nil {
+		return nil, err
+	}
+	if server.ui, err = ui.New(ui.Config{
+		Timezone: cfg.Timezone, Lang: cfg.Lang, Version: cfg.Version, Idle: cfg.Idle, Log: cfg.Log, DB: db, Scheduler: s,
+		Posts: w.Posts, Tasks: w.Tasks, Logins: w.Logins, Accounts: w.Accounts, Alerts: w.Alerts, SignIn: signInOf,
+	}); err != nil {
 		return nil, err
 	}
 	if server.pages, err = newPages(server.assets); err != nil {

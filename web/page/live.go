@@ -1,0 +1,210 @@
+package page
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"belfry/store"
+)
+
+const (
+	// livePause is the shortest time between two looks at the store for one live page.
+	livePause = 400 * time.Millisecond
+	// liveTick is how often a live page is looked at without a change, for the words that tell how
+	// long something takes. What it sends keeps the connection open.
+	liveTick = 20 * time.Second
+	// liveWrite is how long a browser may take to accept what is sent.
+	liveWrite = 10 * time.Second
+	// maxStreams bounds the live pages that are open at once.
+	maxStreams = 32
+	// liveBase is where the streams of live pages are, before the page's own path.
+	liveBase = "/live"
+)
+
+// liveTables are the tables whose changes may show on a page.
+var liveTables = []string{"posts", "tasks", "deliveries", "chats", "accounts", "account_results", "account_checks", "account_sites", "alerts", "notices", "jobs", "runs", "holds", "identities", "settings"}
+
+// live mounts a page with parts that change while somebody looks at it, and the stream of their changes.
+func (s *Server) live(g *echo.Group, path string, load func(view) (screen, error)) {
+	g.GET(path, func(c echo.Context) error {
+		v := s.view(c)
+		p, err := load(v)
+		if err != nil {
+			return err
+		}
+		return s.showLive(c, http.StatusOK, v, p)
+	})
+	g.GET(liveBase+path, func(c echo.Context) error { return s.stream(c, load) })
+}
+
+// showLive answers with a live page and tells it where its parts come from when they change.
+func (s *Server) showLive(c echo.Context, status int, v view, p screen) error {
+	ctx := c.Request().Context()
+	rendered, err := renderParts(ctx, p)
+	if err != nil {
+		return err
+	}
+	places, marks := make(map[string]string), make([]string, len(rendered))
+	for i, part := range rendered {
+		places[part.id], marks[i] = part.html, part.mark
+	}
+	c.SetRequest(c.Request().WithContext(context.WithValue(ctx, placesKey{}, places)))
+	return s.render(c, status, v.layout(p, withQuery(liveBase+v.path, "done", "", "have", strings.Join(marks, "."))))
+}
+
+// renderedPart is a part as it was rendered, and a mark that differs where the part does.
+type renderedPart struct{ id, html, mark string }
+
+func renderParts(ctx context.Context, p screen) ([]renderedPart, error) {
+	all := make([]renderedPart, 0, len(p.parts))
+	for _, part := range p.parts {
+		var out bytes.Buffer
+		if err := part.Render(ctx, &out); err != nil {
+			return nil, fmt.Errorf("render %s: %w", part.id, err)
+		}
+		sum := sha256.Sum256(out.Bytes())
+		all = append(all, renderedPart{part.id, out.String(), fmt.Sprintf("%x", sum[:6])})
+	}
+	return all, nil
+}
+
+// stream sends the parts of a page that differ from what its browser has, as server-sent events,
+// until the browser goes away, its sign-in ends, or the program does. It looks at the store when
+// that has changed, not more often than [livePause], and holds no transaction meanwhile.
+func (s *Server) stream(c echo.Context, load func(view) (screen, error)) error {
+	select {
+	case s.streams <- struct{}{}:
+		defer func() { <-s.streams }()
+	default:
+		c.Response().Header().Set("Retry-After", "30")
+		return c.NoContent(http.StatusServiceUnavailable)
+	}
+	changed, unwatch := s.DB.Watch(liveTables...)
+	defer unwatch()
+	to, err := newStream(c)
+	if err != nil {
+		return err
+	}
+	v := s.view(c)
+	have := strings.Split(v.query.Get("have"), ".")
+	v.path = withQuery(strings.TrimPrefix(v.path, liveBase), "have", "")
+	tick := time.NewTicker(liveTick)
+	defer tick.Stop()
+	for {
+		if err := s.sendChanges(c.Request().Context(), to, v, load, have); err != nil {
+			return nil // the browser has gone, or will ask again
+		}
+		pause := time.NewTimer(livePause)
+		select {
+		case <-pause.C:
+		case <-s.Ending:
+			return nil
+		case <-c.Request().Context().Done():
+			return nil
+		}
+		select {
+		case _, open := <-changed:
+			if !open {
+				return nil
+			}
+		case <-tick.C:
+		case <-s.Ending:
+			return nil
+		case <-c.Request().Context().Done():
+			return nil
+		}
+	}
+}
+
+// errSignedOut ends a stream whose sign-in has ended.
+var errSignedOut = errors.New("signed out")
+
+// sendChanges sends the parts that differ from have, and notes them there. It always sends
+// something, so that a dead connection is noticed.
+func (s *Server) sendChanges(ctx context.Context, to *stream, v view, load func(view) (screen, error), have []string) error {
+	v.Now = s.DB.Now()
+	err := s.DB.View(func(tx *store.Tx) error {
+		signIn, err := tx.SignIns.Get(v.signIn.ID)
+		if err == nil && !signIn.ExpiresAt.After(v.Now) {
+			err = errSignedOut
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	p, err := load(v)
+	if err != nil {
+		return to.beat() // the record is gone, or the store is out of use: the page stays as it is
+	}
+	parts, err := renderParts(ctx, p)
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	for i, part := range parts {
+		if i < len(have) && have[i] == part.mark {
+			continue
+		}
+		if i < len(have) {
+			have[i] = part.mark
+		}
+		fmt.Fprintf(&out, "<div id=%q hx-swap-oob=\"innerHTML\">%s</div>", part.id, part.html)
+	}
+	if out.Len() == 0 {
+		return to.beat()
+	}
+	return to.send("parts", out.Bytes())
+}
+
+// stream writes server-sent events.
+type stream struct {
+	response *echo.Response
+	control  *http.ResponseController
+}
+
+func newStream(c echo.Context) (*stream, error) {
+	s := &stream{response: c.Response(), control: http.NewResponseController(c.Response())}
+	h := s.response.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("X-Accel-Buffering", "no")
+	// The limit for reading the request would otherwise end the stream.
+	if err := s.control.SetReadDeadline(time.Time{}); err != nil {
+		return nil, fmt.Errorf("keep the stream open: %w", err)
+	}
+	s.response.WriteHeader(http.StatusOK)
+	return s, s.beat()
+}
+
+// beat sends a comment, which browsers pass over.
+func (s *stream) beat() error { return s.write([]byte(":\n\n")) }
+
+func (s *stream) send(event string, data []byte) error {
+	var out bytes.Buffer
+	out.WriteString("event: " + event + "\n")
+	for line := range bytes.Lines(data) {
+		out.WriteString("data: ")
+		out.Write(bytes.TrimRight(line, "\r\n"))
+		out.WriteByte('\n')
+	}
+	out.WriteByte('\n')
+	return s.write(out.Bytes())
+}
+
+func (s *stream) write(data []byte) error {
+	if err := s.control.SetWriteDeadline(time.Now().Add(liveWrite)); err != nil {
+		return err
+	}
+	if _, err := s.response.Write(data); err != nil {
+		return err
+	}
+	return s.control.Flush()
+}

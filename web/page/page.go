@@ -1,0 +1,225 @@
+// Package page is the admin page, one of Belfry's doors. Each handler reads a request, calls an action of
+// the worker that owns it, and says what came of it; it decides nothing itself. Pages are templ components
+// that take records and the reader's [view], which says what is said in the reader's language.
+//
+// Views of the store are short, and nothing is rendered or sent inside one, so the page never holds up the
+// scheduler.
+package page
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/a-h/templ"
+	"github.com/labstack/echo/v4"
+	"github.com/rs/zerolog"
+
+	"belfry/i18n"
+	"belfry/scheduler"
+	"belfry/store"
+	"belfry/worker/accounts"
+	"belfry/worker/alerts"
+	"belfry/worker/identities"
+	"belfry/worker/posts"
+	"belfry/worker/tasks"
+)
+
+//go:generate go run github.com/a-h/templ/cmd/templ@v0.3.977 generate
+
+// Config is the settings of a [Server].
+type Config struct {
+	Timezone *time.Location // in which times are shown and read
+	Lang     string         // until the reader chooses another: en or ru
+	Version  string
+	Idle     bool // nothing is run on purpose (DISABLE_WORKERS)
+	Log      zerolog.Logger
+
+	DB        *store.DB
+	Scheduler *scheduler.Scheduler
+	Posts     *posts.Worker
+	Tasks     *tasks.Worker      // may be nil: no broadcasts
+	Logins    *identities.Logins // may be nil: no user account can be logged in
+	Accounts  *accounts.Worker   // may be nil: no account is watched
+	Alerts    *alerts.Worker     // may be nil: nothing looks for what is wrong
+
+	// SignIn returns the sign-in of a request, if it has one.
+	SignIn func(echo.Context) (store.SignIn, bool)
+	// Ending is closed when live pages are to end.
+	Ending <-chan struct{}
+}
+
+// Server shows the page. Make it with [New].
+type Server struct {
+	Config
+	assets  assets
+	streams chan struct{} // a place for each live page
+	nav     map[group][]entry
+}
+
+// New returns a server of the page.
+func New(cfg Config) (*Server, error) {
+	s := &Server{Config: cfg, streams: make(chan struct{}, maxStreams), nav: make(map[group][]entry)}
+	var err error
+	s.assets, err = newAssets()
+	return s, err
+}
+
+// Mount registers the pages: in public those that anybody may open, in own those of a browser that is signed
+// in. Each family mounts its own, with their entries of the navigation.
+func (s *Server) Mount(public, own *echo.Group) {
+	s.mountPosts(own)
+}
+
+// view is who looks at a page, and what was asked for. Components are its methods.
+type view struct {
+	i18n.Printer
+	server *Server
+	query  url.Values
+	id     string // of the record, where the page is about one
+	path   string // of the page, with the query
+	signIn store.SignIn
+	known  bool // signed in
+}
+
+// view reads who looks, and at what.
+func (s *Server) view(c echo.Context) view {
+	v := view{Printer: i18n.For(s.language(c), s.Timezone), server: s, query: c.QueryParams(), id: c.Param("id"), path: "/"}
+	v.Now = s.DB.Now()
+	v.signIn, v.known = s.SignIn(c)
+	if c.Request().Method == http.MethodGet {
+		v.path = c.Request().URL.RequestURI()
+	}
+	return v
+}
+
+// number returns the id of the record that the page is about.
+func (v view) number() (uint64, error) {
+	n, err := strconv.ParseUint(v.id, 10, 64)
+	if err != nil {
+		return 0, echo.ErrNotFound
+	}
+	return n, nil
+}
+
+// done is the sentence about what was just done; empty if that is not known.
+func (v view) done() string {
+	if key := "done." + v.query.Get("done"); v.Has(key) {
+		return v.T("done." + v.query.Get("done"))
+	}
+	return ""
+}
+
+// otherLang is the language that the page can be switched to.
+func (v view) otherLang() string {
+	if v.Lang == "ru" {
+		return "en"
+	}
+	return "ru"
+}
+
+// screen is a page that is ready to be shown.
+type screen struct {
+	nav   string // the path of its entry in the navigation
+	title string
+	body  templ.Component
+	parts []part // of the body, that change while somebody looks
+	stale bool   // what was just done is not said: since then, something else has happened
+	form  string // the id of a form whose text outlasts a change of the language
+}
+
+// part is a part of a page that is sent anew when it changes. Its place in the body is [place].
+type part struct {
+	id string
+	templ.Component
+}
+
+type placesKey struct{}
+
+// place is where a part of a live page stands.
+func place(id string) templ.Component {
+	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
+		parts, _ := ctx.Value(placesKey{}).(map[string]string)
+		_, err := io.WriteString(w, parts[id])
+		return err
+	})
+}
+
+// show answers with a page that stands still.
+func (s *Server) show(c echo.Context, status int, v view, p screen) error {
+	return s.render(c, status, v.layout(p, ""))
+}
+
+func (s *Server) render(c echo.Context, status int, component templ.Component) error {
+	var out bytes.Buffer
+	if err := component.Render(c.Request().Context(), &out); err != nil {
+		return err
+	}
+	return c.HTMLBlob(status, out.Bytes())
+}
+
+// languageCookie keeps the reader's choice.
+const languageCookie = "belfry-language"
+
+func (s *Server) language(c echo.Context) string {
+	if cookie, err := c.Cookie(languageCookie); err == nil && i18n.Known(cookie.Value) {
+		return cookie.Value
+	}
+	return s.Lang
+}
+
+// chooseLanguage keeps the language and goes back to the page.
+func (s *Server) chooseLanguage(c echo.Context) error {
+	if lang := c.FormValue("lang"); i18n.Known(lang) {
+		c.SetCookie(&http.Cookie{
+			Name: languageCookie, Value: lang, Path: "/", MaxAge: int(365 * 24 * time.Hour / time.Second),
+			HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: c.Scheme() == "https",
+		})
+	}
+	if c.FormValue("form") != "" { // what was typed comes along, and is shown again
+		return c.Redirect(http.StatusTemporaryRedirect, LocalPath(c.FormValue("back")))
+	}
+	return c.Redirect(http.StatusSeeOther, LocalPath(c.FormValue("back")))
+}
+
+// LocalPath returns the path if it leads to a page of this server, and the first page otherwise.
+func LocalPath(path string) string {
+	u, err := url.Parse(path)
+	if err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(path, "/") ||
+		strings.HasPrefix(path, "//") || strings.ContainsAny(path, "\\\r\n\t") {
+		return "/"
+	}
+	return path
+}
+
+// withQuery adds parameters to a path; an empty value takes one away.
+func withQuery(path string, pairs ...string) string {
+	u, err := url.Parse(path)
+	if err != nil {
+		return path
+	}
+	q := u.Query()
+	for i := 0; i+1 < len(pairs); i += 2 {
+		q.Del(pairs[i])
+		if pairs[i+1] != "" {
+			q.Set(pairs[i], pairs[i+1])
+		}
+	}
+	u.RawQuery = q.Encode()
+	return u.String()
+}
+
+// webAddress returns a link only if it leads to the web, and not to a program of the reader's.
+func webAddress(link string) string {
+	if strings.HasPrefix(link, "https://") || strings.HasPrefix(link, "http://") {
+		return link
+	}
+	return ""
+}
+
+func id(n uint64) string { return strconv.FormatUint(n, 10) }

@@ -1,0 +1,310 @@
+package page
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"belfry/store"
+	"belfry/worker/posts"
+)
+
+const (
+	// perPage is how many rows a list shows.
+	perPage = 25
+	// shownRuns is how much of a job's history a page shows.
+	shownRuns = 20
+	// countLimit is how far the tabs count.
+	countLimit = 1000
+	// maxHeld is how far posts that need approval are counted.
+	maxHeld = 100
+	// heldPosts is what the page shows as the status of posts that need approval. In the store they are
+	// scheduled: approval is about whether they go out, and not about how far they have come.
+	heldPosts store.PostStatus = "held"
+)
+
+func (s *Server) mountPosts(g *echo.Group) {
+	s.entry(publish, "posts", "/posts")
+	s.live(g, "/posts", s.posts)
+	s.live(g, "/posts/:id", s.post)
+	for _, st := range s.postSteps() {
+		s.step(g, st)
+	}
+}
+
+func postPath(n uint64) string { return fmt.Sprintf("/posts/%d", n) }
+
+// posts is the list of posts.
+func (s *Server) posts(v view) (screen, error) {
+	status := store.PostStatus(v.query.Get("status"))
+	if status != heldPosts && !slices.Contains(store.PostStatuses(), status) {
+		status = ""
+	}
+	var list store.Page[store.Post]
+	counts := make(map[store.PostStatus]int)
+	err := s.DB.View(func(tx *store.Tx) (err error) {
+		for _, each := range store.PostStatuses() {
+			counts[each] = tx.Posts.Count(each, countLimit)
+		}
+		query := store.Query{Limit: perPage, Cursor: v.query.Get("cursor")}
+		switch status {
+		case heldPosts:
+			list, err = tx.Posts.Held(query)
+		case store.PostScheduled: // what comes first is what matters; those that need approval have their own tab
+			for more := true; more; query.Cursor = list.Next {
+				list, err = tx.Posts.Coming(status, query)
+				list.Items = slices.DeleteFunc(list.Items, store.Post.AwaitsApproval)
+				more = err == nil && len(list.Items) == 0 && list.Next != ""
+			}
+		default:
+			list, err = tx.Posts.ByTime(status, query)
+		}
+		if err != nil {
+			return err
+		}
+		held, err := tx.Posts.Held(store.Query{Limit: maxHeld})
+		counts[heldPosts] = len(held.Items)
+		counts[store.PostScheduled] -= len(held.Items)
+		return err
+	})
+	if err != nil {
+		return screen{}, err
+	}
+	return screen{
+		nav: "/posts", title: v.T("posts.title"), body: v.postsBody(),
+		parts: []part{{"tabs", v.tabs(v.postTabs(status, counts))}, {"list", v.postList(list, status)}},
+	}, nil
+}
+
+func (v view) postTabs(current store.PostStatus, counts map[store.PostStatus]int) []tab {
+	all := 0
+	for _, n := range counts {
+		all += n
+	}
+	tabs := []tab{{"all", v.T("posts.all"), "/posts", upTo(all, countLimit), current == ""}}
+	add := func(status store.PostStatus, limit int) {
+		tabs = append(tabs, tab{string(status), v.T("post.status." + string(status) + ".name"),
+			withQuery("/posts", "status", string(status)), upTo(counts[status], limit), current == status})
+	}
+	for _, status := range store.PostStatuses() {
+		add(status, countLimit)
+		if status == store.PostScheduled && (counts[heldPosts] > 0 || current == heldPosts) {
+			add(heldPosts, maxHeld)
+		}
+	}
+	return tabs
+}
+
+// reasonInList is why a post is as it is, for a list; empty where its status says it all.
+func (v view) reasonInList(p store.Post) string {
+	if p.AwaitsApproval() {
+		return v.heldLate(p)
+	}
+	if p.Status == store.PostCancelled {
+		return ""
+	}
+	return shorten(v.why(p.Reason), 160)
+}
+
+// post is one post: as readers see it, how it stands, what can be done, what happened.
+func (s *Server) post(v view) (screen, error) {
+	number, err := v.number()
+	if err != nil {
+		return screen{}, err
+	}
+	var p store.Post
+	var job store.Job
+	var login store.Identity
+	var runs store.Page[store.Run]
+	err = s.DB.View(func(tx *store.Tx) (err error) {
+		if p, err = tx.Posts.Get(number); err != nil {
+			return err
+		}
+		if job, err = tx.Jobs.ByName(p.JobName()); err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		if login, err = tx.Identities.Get(p.IdentityID); err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		runs, err = tx.Runs.Of(p.JobName(), store.Query{Limit: shownRuns})
+		return err
+	})
+	if err != nil {
+		return screen{}, err
+	}
+	return screen{
+		nav: "/posts", title: v.T("post.title") + " " + v.id, body: v.postBody(),
+		stale: p.Status == store.PostFailed || p.Status == store.PostUnknown || p.Status == store.PostSkipped,
+		parts: []part{{"read", v.message(p)}, {"facts", v.postFacts(p, job, login)}, {"history", v.runs(runs.Items)}},
+	}, nil
+}
+
+func (v view) loginName(i store.Identity) string {
+	switch {
+	case i.ID == 0:
+		return v.T("post.removed")
+	case i.Title != "":
+		return i.Title + " (" + i.Name + ")"
+	}
+	return i.Name
+}
+
+func (v view) latenessText(l store.Lateness) string {
+	if l.Policy == store.LateSkip {
+		return v.T("post.late_skip") + " " + v.Length(l.Grace)
+	}
+	return v.T("post.late_send")
+}
+
+// sendOptions are the options of a post or a broadcast; empty if it has none.
+func (v view) sendOptions(silent, noLinkPreview bool) string {
+	var options []string
+	if silent {
+		options = append(options, v.T("post.silent"))
+	}
+	if noLinkPreview {
+		options = append(options, v.T("post.no_preview"))
+	}
+	return strings.Join(options, ", ")
+}
+
+func (v view) postActions(p store.Post, job store.Job) []action {
+	path := postPath(p.ID)
+	change := action{"change", v.T("post.change"), path + "/change", ""}
+	again := action{"again", v.T("post.again"), "/posts/new?from=" + id(p.ID), "quiet-button"}
+	cancel := action{"cancel", v.T("post.cancel"), path + "/cancel", "quiet-button danger"}
+	now := action{"publish-now", v.T("post.publish_now"), path + "/publish-now", "quiet-button"}
+	retry := action{"retry", v.T("post.retry"), path + "/retry", ""}
+	approve := action{"approve", v.T("approval.approve"), path + "/approve", ""}
+	if p.Status != store.PostScheduled || p.AwaitsApproval() {
+		change.class = "quiet-button"
+	}
+	switch shownStatus(p) {
+	case heldPosts:
+		if posts.TooLate(p, v.Now) { // approving would only skip it
+			now.class = ""
+			return []action{now, change, cancel}
+		}
+		return []action{approve, change, now, cancel}
+	case store.PostScheduled:
+		return []action{change, now, cancel}
+	case store.PostPublishing:
+		if job.State == store.JobRunning {
+			return nil
+		}
+		return []action{now, cancel}
+	case store.PostFailed:
+		return []action{retry, change, cancel}
+	case store.PostSkipped, store.PostCancelled: // nothing was tried, and nothing goes out by the first button
+		change.class, retry.class, retry.name = "", "quiet-button", v.T("post.publish_now")
+		return []action{change, again, retry}
+	case store.PostUnknown:
+		return []action{retry, again}
+	}
+	return []action{again}
+}
+
+// postTitle is the first words of a post, or what it shows.
+func (v view) postTitle(p store.Post) string {
+	if text := shorten(firstLine(p.Format, p.Text), 90); text != "" {
+		return text
+	}
+	switch len(p.Media) {
+	case 0:
+		return v.T("posts.no_text")
+	case 1:
+		return v.T("media.kind."+p.Media[0].Kind) + " " + v.T("posts.no_text")
+	}
+	return v.T("posts.album", len(p.Media))
+}
+
+// shownStatus is the status of a post as the page names it.
+func shownStatus(p store.Post) store.PostStatus {
+	if p.AwaitsApproval() {
+		return heldPosts
+	}
+	return p.Status
+}
+
+// postMeans says what the status of a post means.
+func (v view) postMeans(p store.Post) string {
+	switch {
+	case !p.AwaitsApproval() || p.ScheduledTime.After(v.Now):
+		return v.T("post.status." + string(shownStatus(p)) + ".means")
+	case posts.TooLate(p, v.Now):
+		return v.T("approval.too_late")
+	default:
+		return v.T("approval.late")
+	}
+}
+
+// heldLate says what becomes of a post that needs approval and whose time has passed. It is empty
+// for one whose time is still to come.
+func (v view) heldLate(p store.Post) string {
+	if !p.AwaitsApproval() || p.ScheduledTime.After(v.Now) {
+		return ""
+	}
+	return v.postMeans(p)
+}
+
+// postSteps are the actions on a post that are asked about first.
+func (s *Server) postSteps() []step {
+	type do func(*posts.Worker, *store.Tx, uint64) (store.Post, error)
+	all := make([]step, 0, 4)
+	add := func(name, done string, do do, fill func(view, store.Post, *question)) {
+		all = append(all, step{
+			path: "/posts/:id/" + name, done: done,
+			ask: func(v view, id uint64) (question, error) {
+				p, err := s.readPost(id)
+				q := question{nav: "/posts", subject: v.message(p), seen: posts.Seen(p), back: postPath(id)}
+				fill(v, p, &q)
+				return q, err
+			},
+			act: func(tx *store.Tx, id uint64, seen string) error {
+				if seen != "" && name != "cancel" {
+					if err := posts.Unchanged(tx, id, seen); err != nil {
+						return err
+					}
+				}
+				_, err := do(s.Posts, tx, id)
+				return err
+			},
+		})
+	}
+	add("approve", "approved", (*posts.Worker).Approve, func(v view, p store.Post, q *question) {
+		q.ask, q.button, q.needless = "approval.ask", "approval.approve", !p.AwaitsApproval() // somebody else was quicker
+		if q.means = v.postMeans(p); p.AwaitsApproval() && p.ScheduledTime.After(v.Now) {
+			q.means = v.T("approval.in_time", p.ScheduledTime)
+		}
+	})
+	add("cancel", "cancelled", (*posts.Worker).Cancel, func(v view, _ store.Post, q *question) {
+		q.ask, q.means, q.button, q.danger = "post.cancel_ask", v.T("post.cancel_means"), "post.cancel", true
+	})
+	add("retry", "retried", (*posts.Worker).Retry, func(v view, p store.Post, q *question) {
+		q.ask, q.means, q.button = "post.retry_ask", v.T("post.retry_means"), "post.retry"
+		switch p.Status {
+		case store.PostUnknown:
+			q.means = v.T("post.retry_unknown")
+		case store.PostSkipped, store.PostCancelled:
+			q.ask, q.button = "post.publish_ask", "post.publish_now"
+		}
+	})
+	add("publish-now", "published", (*posts.Worker).PublishNow, func(v view, p store.Post, q *question) {
+		q.ask, q.means, q.button = "post.publish_ask", v.T("post.publish_means"), "post.publish_now"
+		if p.AwaitsApproval() {
+			q.means = v.T("approval.also_by_now")
+		}
+	})
+	return all
+}
+
+func (s *Server) readPost(id uint64) (p store.Post, err error) {
+	err = s.DB.View(func(tx *store.Tx) (err error) {
+		p, err = tx.Posts.Get(id)
+		return err
+	})
+	return p, err
+}

@@ -1,0 +1,31 @@
+// Live updates rest while nobody looks: a browser opens only a few connections to one server, and
+// each live page holds one of them.
+(function () {
+  'use strict';
+  // What was just done is said once: not when the page is loaded again, and not beside later news.
+  var here = new URL(location.href);
+  if (here.searchParams.has('done')) {
+    here.searchParams.delete('done');
+    history.replaceState(history.state, '', here);
+  }
+  document.addEventListener('htmx:sseMessage', function () {
+    var done = document.getElementById('done');
+    if (done) done.remove();
+  });
+  var source = null;
+  htmx.createEventSource = function (url) {
+    source = new EventSource(url);
+    return source;
+  };
+  document.addEventListener('visibilitychange', function () {
+    var live = document.getElementById('live');
+    if (!live) return;
+    if (document.hidden) {
+      if (source) source.close();
+      return;
+    }
+    var again = live.cloneNode(false);
+    live.replaceWith(again);
+    htmx.process(again);
+  });
+})();

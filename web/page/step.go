@@ -1,0 +1,80 @@
+package page
+
+import (
+	"net/http"
+
+	"github.com/a-h/templ"
+	"github.com/labstack/echo/v4"
+
+	"belfry/store"
+)
+
+// question is asked before an action. Its texts are keys.
+type question struct {
+	nav, ask string
+	about    string // what the question names, such as a login; may be empty
+	means    string // a sentence of what follows
+	button   string
+	danger   bool
+	subject  templ.Component // what it is about; may be nil
+	seen     string          // names what is shown of the subject
+	back     string          // where the reader comes from
+	then     string          // where the reader goes when it is done; back if empty
+	needless bool            // there is nothing to ask any more
+}
+
+// step is an action that is asked about before it is taken.
+type step struct {
+	path string // such as /posts/:id/cancel
+	done string // the code of the sentence that is shown afterwards
+	ask  func(v view, id uint64) (question, error)
+	act  func(tx *store.Tx, id uint64, seen string) error
+}
+
+// step mounts an action: the question, and what carries it out.
+func (s *Server) step(g *echo.Group, st step) {
+	ask := func(c echo.Context, status int, wrong string) error {
+		v := s.view(c)
+		number, err := v.number()
+		if err != nil {
+			return err
+		}
+		q, err := st.ask(v, number)
+		if err != nil {
+			return err
+		}
+		if q.needless && wrong == "" {
+			return c.Redirect(http.StatusSeeOther, q.back)
+		}
+		return s.show(c, status, v, screen{nav: q.nav, title: v.T(q.ask), body: v.confirm(q, c.Request().URL.Path, wrong)})
+	}
+	g.GET(st.path, func(c echo.Context) error { return ask(c, http.StatusOK, "") })
+	g.POST(st.path, func(c echo.Context) error {
+		v := s.view(c)
+		number, err := v.number()
+		if err != nil {
+			return err
+		}
+		q, err := st.ask(v, number)
+		if err != nil {
+			return err
+		}
+		err = s.DB.Update(func(tx *store.Tx) error { return st.act(tx, number, c.FormValue("seen")) })
+		if wrong := v.refusal(err); wrong != "" {
+			return ask(c, http.StatusConflict, wrong)
+		}
+		if err != nil {
+			return err
+		}
+		to := q.then
+		if to == "" {
+			to = q.back
+		}
+		return did(c, to, st.done)
+	})
+}
+
+// did goes to a page, which says what was just done.
+func did(c echo.Context, to, done string) error {
+	return c.Redirect(http.StatusSeeOther, withQuery(LocalPath(to), "done", done))
+}
