@@ -130,6 +130,11 @@ func (t Alerts) ByState(state AlertState, q Query) (Page[Alert], error) {
 	return t.page("state", key(nil).str(string(state)), q, true)
 }
 
+// Count returns how many alerts have a state, and counts no further than limit.
+func (t Alerts) Count(state AlertState, limit int) int {
+	return t.count("state", key(nil).str(string(state)), limit)
+}
+
 // Open reports whether somebody has to look at an alert. Nobody can look at one that is damaged.
 func (t Alerts) Open() (bool, error) {
 	prefix := key(nil).str(string(AlertOpen))

@@ -60,6 +60,7 @@ type Server struct {
 	assets  assets
 	streams chan struct{} // a place for each live page
 	nav     map[group][]entry
+	made    []entry // what can be made
 }
 
 // New returns a server of the page.
@@ -150,9 +151,9 @@ func place(id string) templ.Component {
 	})
 }
 
-// show answers with a page that stands still.
+// show answers with a page that is not live.
 func (s *Server) show(c echo.Context, status int, v view, p screen) error {
-	return s.render(c, status, v.layout(p, ""))
+	return s.showLive(c, status, v, p, "")
 }
 
 func (s *Server) render(c echo.Context, status int, component templ.Component) error {
