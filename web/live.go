@@ -13,6 +13,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"belfry/store"
+	"belfry/web/session"
 )
 
 const (
@@ -95,7 +96,7 @@ func (s *Server) liveParts(v liveView, data page) ([]livePart, error) {
 		if err != nil {
 			return nil, err
 		}
-		parts = append(parts, livePart{name, fmt.Sprintf("%x", digest([]byte(html))[:6]), html})
+		parts = append(parts, livePart{name, fmt.Sprintf("%x", session.Digest([]byte(html))[:6]), html})
 	}
 	return parts, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"belfry/store"
+	"belfry/web/session"
 )
 
 // pageFiles are the templates that fill the layout, by the name of their page.
@@ -103,7 +104,7 @@ type reader struct {
 
 func (s *Server) readerOf(c echo.Context) reader {
 	lang := s.language(c)
-	signIn, known := signInOf(c)
+	signIn, known := session.Of(c)
 	r := reader{
 		lang: lang, words: wordsIn(lang), zone: s.cfg.Timezone, now: s.db.Now(), query: c.QueryParams(),
 		id: c.Param("id"), path: c.Request().URL.RequestURI(), signIn: signIn, known: known,
@@ -213,7 +214,7 @@ func (s *Server) handleError(err error, c echo.Context) {
 
 func (s *Server) answerError(c echo.Context, p *Problem) error {
 	path := c.Request().URL.Path
-	if strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/health") {
+	if strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/health") || p.Status == http.StatusMisdirectedRequest {
 		return writeProblem(c, p)
 	}
 	for name, values := range p.GetHeaders() {

@@ -10,6 +10,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"belfry/store"
+	"belfry/web/session"
 	"belfry/worker/identities"
 )
 
@@ -237,7 +238,7 @@ func (s *Server) showQR(c echo.Context) error {
 		if part.Picture, err = qrPicture(step.URL, r.words.LogIn.QRAlt); err != nil {
 			return err
 		}
-		part.Have = fmt.Sprintf("%x", digest([]byte(step.URL))[:8])
+		part.Have = fmt.Sprintf("%x", session.Digest([]byte(step.URL))[:8])
 	}
 	if c.FormValue("have") == part.Have && part.Trouble == "" {
 		return c.NoContent(http.StatusNoContent)

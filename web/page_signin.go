@@ -2,12 +2,10 @@ package web
 
 import (
 	"net/http"
-	"strconv"
-	"time"
+	"net/url"
+	"strings"
 
 	"github.com/labstack/echo/v4"
-
-	"belfry/store"
 )
 
 // signInPage asks for the password.
@@ -25,7 +23,7 @@ func (s *Server) showSignIn(c echo.Context) error {
 func (s *Server) askPassword(c echo.Context, status int, back, wrong string) error {
 	r := s.readerOf(c)
 	r.path = "/sign-in"
-	chosen, err := s.hasPassword()
+	chosen, err := s.sessions.HasPassword()
 	if err != nil {
 		return err
 	}
@@ -39,7 +37,7 @@ func (s *Server) askPassword(c echo.Context, status int, back, wrong string) err
 // checkSignIn signs a browser in that sends the right password.
 func (s *Server) checkSignIn(c echo.Context) error {
 	words, back := s.readerOf(c).words.SignIn, c.FormValue("back")
-	right, wait, err := s.tryPassword(c, c.FormValue("password"))
+	right, wait, err := s.sessions.CheckPassword(c, c.FormValue("password"))
 	switch {
 	case err != nil:
 		return err
@@ -49,42 +47,10 @@ func (s *Server) checkSignIn(c echo.Context) error {
 		s.cfg.Log.Warn().Str("address", c.RealIP()).Msg("wrong password on the page")
 		return s.askPassword(c, http.StatusUnauthorized, back, words.Wrong)
 	}
-	if _, err := s.signIn(c); err != nil {
+	if _, err := s.sessions.SignIn(c); err != nil {
 		return err
 	}
 	return c.Redirect(http.StatusSeeOther, localPath(back))
-}
-
-// tryPassword reports whether a password is the page's. A wrong one makes the next try wait; while it
-// waits, the password is not even looked at.
-func (s *Server) tryPassword(c echo.Context, password string) (right bool, wait time.Duration, err error) {
-	var hash string
-	err = s.db.View(func(tx *store.Tx) (err error) {
-		hash, err = tx.Settings.Value(passwordSetting)
-		return err
-	})
-	if err != nil {
-		return false, 0, err
-	}
-	who := guesserOf(c, hash)
-	wait, slow := s.guesses.try(who)
-	if wait > 0 {
-		c.Response().Header().Set("Retry-After", strconv.Itoa(int((wait+time.Second-1)/time.Second)))
-		return false, wait, nil
-	}
-	pause := time.NewTimer(slow)
-	defer pause.Stop()
-	select {
-	case <-pause.C:
-	case <-c.Request().Context().Done():
-		return false, 0, c.Request().Context().Err()
-	}
-	if !s.doorkeeper.matches(hash, password) {
-		return false, 0, nil
-	}
-	s.guesses.forgive(who)
-	s.rememberBrowser(c, hash)
-	return true, 0, nil
 }
 
 // linkPage lets the reader of a one-time link use it. Opening the link alone does not: programs
@@ -96,7 +62,7 @@ type linkPage struct {
 
 func (s *Server) showLink(c echo.Context) error {
 	key := c.QueryParam("key")
-	if !s.links.works(key) {
+	if !s.sessions.LinkWorks(key) {
 		return s.linkOver(c)
 	}
 	return s.renderLink(c, http.StatusOK, key)
@@ -112,15 +78,14 @@ func (s *Server) renderLink(c echo.Context, status int, key string) error {
 
 // useLink signs the browser in and, where there is no password yet, goes on to choosing one.
 func (s *Server) useLink(c echo.Context) error {
-	if !s.links.use(c.FormValue("key")) {
-		return s.linkOver(c)
-	}
-	signIn, err := s.signIn(c)
+	works, err := s.sessions.UseLink(c, c.FormValue("key"))
 	if err != nil {
 		return err
 	}
-	s.links.trust(signIn.ID)
-	chosen, err := s.hasPassword()
+	if !works {
+		return s.linkOver(c)
+	}
+	chosen, err := s.sessions.HasPassword()
 	if err != nil {
 		return err
 	}
@@ -145,7 +110,7 @@ func (s *Server) showPassword(c echo.Context) error {
 func (s *Server) choosePassword(c echo.Context, status int, f form) error {
 	r := s.readerOf(c)
 	r.path = "/password"
-	askOld, err := s.mustKnowPassword(r.signIn)
+	askOld, err := s.sessions.MustKnowPassword(r.signIn)
 	if err != nil {
 		return err
 	}
@@ -154,7 +119,7 @@ func (s *Server) choosePassword(c echo.Context, status int, f form) error {
 		frame: s.frame(r, "", w.ChangeTitle), Heading: w.ChangeTitle, AskOld: askOld,
 		Old: f.password("old", w.Old, "", "current-password"), New: f.password("password", w.New, "", "new-password"),
 	}
-	if chosen, err := s.hasPassword(); err != nil {
+	if chosen, err := s.sessions.HasPassword(); err != nil {
 		return err
 	} else if !chosen {
 		p.Heading = w.ChooseTitle
@@ -162,22 +127,15 @@ func (s *Server) choosePassword(c echo.Context, status int, f form) error {
 	return s.render(c, status, "password", p)
 }
 
-// mustKnowPassword reports whether the old password is needed to choose a new one: not for the
-// first one, and not for a while after signing in with a link.
-func (s *Server) mustKnowPassword(signIn store.SignIn) (bool, error) {
-	chosen, err := s.hasPassword()
-	return chosen && !s.links.trusts(signIn.ID), err
-}
-
 func (s *Server) savePassword(c echo.Context) error {
 	r, f := s.readerOf(c), newForm(nil)
 	password := c.FormValue("password")
-	askOld, err := s.mustKnowPassword(r.signIn)
+	askOld, err := s.sessions.MustKnowPassword(r.signIn)
 	if err != nil {
 		return err
 	}
 	if askOld {
-		right, wait, err := s.tryPassword(c, c.FormValue("old"))
+		right, wait, err := s.sessions.CheckPassword(c, c.FormValue("old"))
 		switch {
 		case err != nil:
 			return err
@@ -189,14 +147,34 @@ func (s *Server) savePassword(c echo.Context) error {
 			return s.choosePassword(c, http.StatusUnprocessableEntity, f)
 		}
 	}
-	if err := checkPassword("password", password); err != nil {
-		f.refuse(r, err, "password")
+	if err := s.sessions.SetPassword(c, password); err != nil {
+		if !f.refuse(r, err, "password") {
+			return err
+		}
 		return s.choosePassword(c, http.StatusUnprocessableEntity, f)
 	}
-	hash, err := s.setPassword(password, r.signIn.ID)
-	if err != nil {
+	return c.Redirect(http.StatusSeeOther, "/?done=password")
+}
+
+// toSignIn sends a browser to the sign-in page, and back to where it wanted to go.
+func (s *Server) toSignIn(c echo.Context) error {
+	r := c.Request()
+	switch {
+	case r.Header.Get("HX-Request") != "":
+		return c.HTML(http.StatusOK, signedOutNotice(s.readerOf(c)))
+	case strings.HasPrefix(r.URL.Path, "/live/"):
+		return c.NoContent(http.StatusNoContent) // tells the browser not to ask again
+	}
+	to := "/sign-in"
+	if r.Method == http.MethodGet && r.URL.Path != "/" {
+		to += "?back=" + url.QueryEscape(r.URL.RequestURI())
+	}
+	return c.Redirect(http.StatusSeeOther, to)
+}
+
+func (s *Server) signOut(c echo.Context) error {
+	if err := s.sessions.SignOut(c); err != nil {
 		return err
 	}
-	s.rememberBrowser(c, hash)
-	return c.Redirect(http.StatusSeeOther, "/?done=password")
+	return c.Redirect(http.StatusSeeOther, "/sign-in")
 }

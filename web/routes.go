@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/labstack/echo/v4"
+
+	"belfry/web/session"
 )
 
 // The largest forms that the page accepts, in bytes; huma has its own limit for the API. A list of
@@ -25,8 +27,8 @@ func longForms() []string {
 // routes is what is served over TCP: the API for holders of a token, the page for its owner.
 func (s *Server) routes(ending <-chan struct{}) *echo.Echo {
 	e := s.newEcho()
-	e.Use(s.knownHost, s.sameOrigin)
-	s.machineRoutes(e, newAPI(e, s.cfg.Version, s.cfg.Log, s.bearer), false)
+	e.Use(s.sessions.KnownHost, s.sessions.SameOrigin)
+	s.machineRoutes(e, newAPI(e, s.cfg.Version, s.cfg.Log, s.sessions.Bearer), false)
 
 	e.GET(assetBase+":name", s.assets.serve)
 	page := e.Group("", limitForm)
@@ -35,7 +37,7 @@ func (s *Server) routes(ending <-chan struct{}) *echo.Echo {
 	page.POST("/sign-in", s.checkSignIn)
 	page.GET("/sign-in/link", s.showLink)
 	page.POST("/sign-in/link", s.useLink)
-	s.ownerRoutes(page.Group("", s.signedIn), ending)
+	s.ownerRoutes(page.Group("", s.sessions.Required(s.toSignIn)), ending)
 	return e
 }
 
@@ -134,7 +136,7 @@ func (s *Server) accountRoutes(own *echo.Group) {
 // owner of the machine may do.
 func (s *Server) socketRoutes() *echo.Echo {
 	e := s.newEcho()
-	e.Use(socketOwner)
+	e.Use(session.Owner)
 	s.machineRoutes(e, newAPI(e, s.cfg.Version, s.cfg.Log), true)
 	return e
 }
@@ -169,7 +171,7 @@ func (s *Server) newEcho() *echo.Echo {
 	e.HideBanner, e.HidePort = true, true
 	e.IPExtractor = echo.ExtractIPDirect()
 	e.HTTPErrorHandler = s.handleError
-	e.Use(headers, recovered)
+	e.Use(session.Headers, recovered)
 	return e
 }
 
