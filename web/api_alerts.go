@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"belfry/store"
+	"belfry/web/session"
 	"belfry/worker/alerts"
 )
 
@@ -118,7 +119,7 @@ func (s *Server) readAlert(_ context.Context, in *one) (*reply[alert], error) {
 func (s *Server) acknowledgeAlert(ctx context.Context, in *one) (*reply[alert], error) {
 	var a store.Alert
 	err := s.db.Update(func(tx *store.Tx) error {
-		by, err := nameOf(tx, callerOf(ctx))
+		by, err := session.NameOf(tx, session.CallerOf(ctx))
 		if err != nil {
 			return err
 		}
@@ -139,7 +140,7 @@ type acknowledged struct {
 func (s *Server) acknowledgeAlerts(ctx context.Context, _ *struct{}) (*reply[acknowledged], error) {
 	var out acknowledged
 	err := s.db.Update(func(tx *store.Tx) error {
-		by, err := nameOf(tx, callerOf(ctx))
+		by, err := session.NameOf(tx, session.CallerOf(ctx))
 		if err != nil {
 			return err
 		}

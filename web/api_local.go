@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"belfry/store"
+	"belfry/web/session"
 )
 
 // token is an API token as the API shows it.
@@ -72,8 +73,8 @@ func (s *Server) createToken(_ context.Context, in *tokenRequest) (*reply[token]
 	if name == "" {
 		return nil, &store.FieldError{Field: "name", Problem: "is empty", Cure: "say what the token is for"}
 	}
-	secret := "belfry_" + newSecret()
-	row := store.Token{Name: name, Hash: digest([]byte(secret))}
+	secret := "belfry_" + session.NewSecret()
+	row := store.Token{Name: name, Hash: session.Digest([]byte(secret))}
 	err := s.db.Update(func(tx *store.Tx) error {
 		row.CreatedAt = tx.Now()
 		return tx.Tokens.Put(&row)
@@ -145,5 +146,5 @@ func (s *Server) createLink(_ context.Context, in *linkRequest) (*reply[link], e
 	if err != nil {
 		return nil, err
 	}
-	return answer(link{URL: url, Expires: s.db.Now().Add(linkAge)}), nil
+	return answer(link{URL: url, Expires: s.db.Now().Add(session.LinkAge)}), nil
 }

@@ -72,7 +72,7 @@ func (s *Server) showHealth(c echo.Context) error {
 	if len(found) > 0 {
 		out.Status, status = "failing", http.StatusServiceUnavailable
 	}
-	if s.mayKnow(c) {
+	if s.sessions.MayKnow(c) {
 		out.Reasons, out.Version = found, s.cfg.Version
 	}
 	return c.JSON(status, out)
@@ -93,17 +93,8 @@ func (s *Server) showWorkers(c echo.Context) error {
 		ScheduledPosts: alive && s.scheduler.Knows("post"),
 		AutoPosting:    alive && s.scheduler.Knows("rule"),
 	}
-	if s.mayKnow(c) {
+	if s.sessions.MayKnow(c) {
 		out.Since, out.Running = status.Started.UTC(), status.Running
 	}
 	return c.JSON(http.StatusOK, out)
-}
-
-// mayKnow reports whether details of the system's state may be shown to who asks.
-func (s *Server) mayKnow(c echo.Context) bool {
-	if callerOf(c.Request().Context()) == callerSocket || isLoopback(c) {
-		return true
-	}
-	_, err := s.identify(c.Request())
-	return err == nil
 }

@@ -3,14 +3,13 @@ package web
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 
 	"belfry/store"
+	"belfry/web/session"
 )
 
 // creation is a request that makes something. T is its body.
@@ -32,7 +31,7 @@ type created[T any] struct {
 // The answer is written in the transaction of the record, so there is never one without the other.
 func once[B, T any](ctx context.Context, s *Server, operation string, in *creation[B],
 	prepare func() (func(*store.Tx) (T, error), error)) (*created[T], error) {
-	answer := store.Answer{Key: answerKey(callerOf(ctx), operation, in.Key), Request: digest(in.RawBody), Status: http.StatusCreated}
+	answer := store.Answer{Key: session.CallerOf(ctx).AnswerKey(operation, in.Key), Request: session.Digest(in.RawBody), Status: http.StatusCreated}
 	if in.Key != "" {
 		var before *created[T]
 		err := s.db.View(func(tx *store.Tx) (err error) {
@@ -92,13 +91,4 @@ func earlier[T any](tx *store.Tx, request store.Answer) (*created[T], error) {
 		return nil, fmt.Errorf("read the earlier answer: %w", err)
 	}
 	return out, nil
-}
-
-func answerKey(who caller, operation, key string) []byte {
-	return digest([]byte(strings.Join([]string{string(who), operation, key}, "\x00")))
-}
-
-func digest(data []byte) []byte {
-	sum := sha256.Sum256(data)
-	return sum[:]
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"belfry/store"
+	"belfry/web/session"
 	"belfry/worker/posts"
 )
 
@@ -89,7 +90,7 @@ func (s *Server) showForm(c echo.Context, status int, r reader, f form, post *st
 	p.Text.Value = f.values.Get("text")
 	p.Time.Type = "datetime-local"
 	if p.FormKey == "" {
-		p.FormKey = newSecret()
+		p.FormKey = session.NewSecret()
 	}
 	if login := chosenLogin(f, logins); login.Target != "" {
 		p.Target.Placeholder = login.Target

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"belfry/store"
+	"belfry/web/session"
 	"belfry/worker/tasks"
 )
 
@@ -139,8 +140,8 @@ func (o *overview) read(tx *store.Tx) error {
 	if o.paused, err = tx.Settings.Value(store.Paused); err != nil {
 		return err
 	}
-	password, err := tx.Settings.Value(passwordSetting)
-	o.noPassword = password == ""
+	chosen, err := session.HasPassword(tx)
+	o.noPassword = !chosen
 	return err
 }
 

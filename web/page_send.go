@@ -10,6 +10,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"belfry/store"
+	"belfry/web/session"
 	"belfry/worker/tasks"
 )
 
@@ -109,7 +110,7 @@ func (s *Server) showTaskForm(c echo.Context, status int, r reader, f form) erro
 	p.Text.Value = f.values.Get("text")
 	p.Time.Type, p.From.Type, p.To.Type = "datetime-local", "time", "time"
 	if p.FormKey == "" {
-		p.FormKey = newSecret()
+		p.FormKey = session.NewSecret()
 	}
 	if f.get("do") == "preview" && status == http.StatusOK {
 		p.Done = w.Previewed

@@ -242,7 +242,7 @@ func TestASessionFileIsUploaded(t *testing.T) {
 		return h.do(r)
 	}
 	upload([]byte("nothing of the kind")).has(t, "neither a StringSession nor")
-	upload(make([]byte, maxSession+1)).has(t, "larger than 1 MB")
+	upload(make([]byte, 1<<20+1)).has(t, "larger than 1 MB")
 	upload(nil).has(t, "The session is missing")
 	if a := upload(append([]byte("SQLite format 3\x00"), make([]byte, 900<<10)...)); a.header.Get("Location") != "/logins?done=session-used" {
 		t.Errorf("%d %s", a.status, a.body)

@@ -13,6 +13,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"belfry/store"
+	"belfry/web/session"
 )
 
 // Problem is a refusal as the API gives it: a problem document as in RFC 9457.
@@ -84,6 +85,11 @@ func problemOf(err error) *Problem {
 	}
 	if c, ok := errors.AsType[*store.ConflictError](err); ok {
 		return newProblem(http.StatusConflict, c.Error())
+	}
+	if r, ok := errors.AsType[*session.Refusal](err); ok {
+		p := fieldProblem(r.Status, FieldProblem{r.Field, r.Problem, r.Cure})
+		p.retryAfter = r.RetryAfter
+		return p
 	}
 	if store.IsCorrupt(err) {
 		return newProblem(http.StatusInternalServerError, err.Error()+": run `belfry check`, and restore a backup")

@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/labstack/echo/v4"
+
+	"belfry/web/session"
 )
 
 // The largest forms that the page accepts, in bytes; huma has its own limit for the API. A list of
@@ -25,32 +27,26 @@ func longForms() []string {
 // routes is what is served over TCP: the API for holders of a token, the page for its owner.
 func (s *Server) routes(ending <-chan struct{}) *echo.Echo {
 	e := s.newEcho()
-	e.Use(s.knownHost, s.sameOrigin)
-	s.machineRoutes(e, newAPI(e, s.cfg.Version, s.cfg.Log, s.bearer), false)
+	e.Use(s.sessions.KnownHost, s.sessions.SameOrigin)
+	s.machineRoutes(e, newAPI(e, s.cfg.Version, s.cfg.Log, s.sessions.Bearer), false)
 
 	e.GET(assetBase+":name", s.assets.serve)
 	page := e.Group("", limitForm)
-	page.POST("/language", s.chooseLanguage)
-	page.GET("/sign-in", s.showSignIn)
-	page.POST("/sign-in", s.checkSignIn)
-	page.GET("/sign-in/link", s.showLink)
-	page.POST("/sign-in/link", s.useLink)
-	s.ownerRoutes(page.Group("", s.signedIn), ending)
+	own := page.Group("", s.sessions.Required(s.ui.SignInFirst))
+	s.ui.Ending = ending
+	s.ui.Mount(page, own)
+	s.ownerRoutes(own, ending)
 	return e
 }
 
 // ownerRoutes are the pages that a browser sees once it is signed in.
 func (s *Server) ownerRoutes(own *echo.Group, ending <-chan struct{}) {
-	own.POST("/sign-out", s.signOut)
-	own.GET("/password", s.showPassword)
-	own.POST("/password", s.savePassword)
-
 	paths := map[string]string{
 		"next": "/", "posts": "/posts", "post": "/posts/:id", "tasks": "/tasks", "task": "/tasks/:id", "chats": "/chats",
-		"accounts": "/accounts", "account": "/accounts/:id", "alerts": "/alerts", "jobs": "/jobs", "job": "/jobs/:id", "logins": "/logins",
+		"accounts": "/accounts", "account": "/accounts/:id", "alerts": "/alerts", "jobs": "/jobs", "job": "/jobs/:id",
 	}
 	for _, view := range liveViews() {
-		if view.name == "posts" || view.name == "post" {
+		if view.name == "posts" || view.name == "post" || view.name == "logins" {
 			continue
 		}
 		if s.tasks == nil && (view.name == "tasks" || view.name == "task") {
@@ -65,8 +61,6 @@ func (s *Server) ownerRoutes(own *echo.Group, ending <-chan struct{}) {
 		own.GET(paths[view.name], s.shown(view))
 		own.GET("/live/"+view.name, s.live(view, ending))
 	}
-	s.ui.Ending = ending
-	s.ui.Mount(nil, own)
 	own.GET("/posts/new", s.newPostForm)
 	own.POST("/posts/new", s.savePost)
 	own.POST("/posts/check", s.checkPost)
@@ -82,20 +76,6 @@ func (s *Server) ownerRoutes(own *echo.Group, ending <-chan struct{}) {
 	own.POST("/chats/:id", s.switchChat)
 	own.POST("/jobs/:id", s.actOnJob)
 	own.POST("/everything", s.actOnEverything)
-	own.POST("/logins", s.addLogin)
-	own.GET("/logins/:id/change", s.editLogin)
-	own.POST("/logins/:id/change", s.changeLogin)
-	own.GET("/logins/:id/remove", s.askRemoval)
-	own.POST("/logins/:id/remove", s.removeLogin)
-	own.POST("/logins/:id/resume", s.resumeLogin)
-	if s.logins != nil {
-		own.POST("/logins/account", s.addAccount)
-		own.GET("/logins/:id/login", s.showLogIn)
-		own.POST("/logins/:id/login", s.takeStep)
-		own.POST("/logins/:id/qr", s.showQR)
-		own.GET("/logins/:id/log-out", s.askLogOut)
-		own.POST("/logins/:id/log-out", s.leaveLogin)
-	}
 }
 
 // taskRoutes are the pages about broadcasts that do not change under the reader's eyes.
@@ -135,7 +115,7 @@ func (s *Server) accountRoutes(own *echo.Group) {
 // owner of the machine may do.
 func (s *Server) socketRoutes() *echo.Echo {
 	e := s.newEcho()
-	e.Use(socketOwner)
+	e.Use(session.Owner)
 	s.machineRoutes(e, newAPI(e, s.cfg.Version, s.cfg.Log), true)
 	return e
 }
@@ -170,7 +150,7 @@ func (s *Server) newEcho() *echo.Echo {
 	e.HideBanner, e.HidePort = true, true
 	e.IPExtractor = echo.ExtractIPDirect()
 	e.HTTPErrorHandler = s.handleError
-	e.Use(headers, recovered)
+	e.Use(session.Headers, recovered)
 	return e
 }
 

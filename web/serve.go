@@ -147,7 +147,7 @@ func (s *Server) MayListen(addr string) error {
 	if ip, err := netip.ParseAddr(host); host == "localhost" || (err == nil && ip.Unmap().IsLoopback()) {
 		return nil
 	}
-	chosen, err := s.hasPassword()
+	chosen, err := s.sessions.HasPassword()
 	if err != nil {
 		return fmt.Errorf("look for the page's password: %w", err)
 	}
@@ -158,10 +158,10 @@ func (s *Server) MayListen(addr string) error {
 	return nil
 }
 
-// SignInLink returns a link that signs its reader in to the page once, within [linkAge]. base is
+// SignInLink returns a link that signs its reader in to the page once, within [session.LinkAge]. base is
 // the page's address, such as http://127.0.0.1:8080.
 func (s *Server) SignInLink(base string) (string, error) {
-	key, err := s.links.issue()
+	key, err := s.sessions.IssueLink()
 	if err != nil {
 		return "", err
 	}

@@ -29,6 +29,8 @@ type step struct {
 	done string // the code of the sentence that is shown afterwards
 	ask  func(v view, id uint64) (question, error)
 	act  func(tx *store.Tx, id uint64, seen string) error
+	// outside takes the place of act where the action is no transaction.
+	outside func(c echo.Context, id uint64) error
 }
 
 // step mounts an action: the question, and what carries it out.
@@ -59,7 +61,11 @@ func (s *Server) step(g *echo.Group, st step) {
 		if err != nil {
 			return err
 		}
-		err = s.DB.Update(func(tx *store.Tx) error { return st.act(tx, number, c.FormValue("seen")) })
+		if st.outside != nil {
+			err = st.outside(c, number)
+		} else {
+			err = s.DB.Update(func(tx *store.Tx) error { return st.act(tx, number, c.FormValue("seen")) })
+		}
 		if wrong := v.refusal(err); wrong != "" {
 			return ask(c, http.StatusConflict, wrong)
 		}

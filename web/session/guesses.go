@@ -1,4 +1,4 @@
-package web
+package session
 
 import (
 	"crypto/hmac"
@@ -133,8 +133,8 @@ func guesserOf(c echo.Context, hash string) guesser {
 }
 
 // rememberBrowser lets the browser try a password later whatever others try. Another password ends this.
-func (s *Server) rememberBrowser(c echo.Context, hash string) {
-	browser := newSecret()
+func (s *Sessions) rememberBrowser(c echo.Context, hash string) {
+	browser := NewSecret()
 	cookie := s.cookie(c, browser+"."+browserProof(hash, browser), int(knownAge/time.Second))
 	cookie.Name = knownCookie(c.Request())
 	c.SetCookie(cookie)

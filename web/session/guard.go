@@ -1,4 +1,4 @@
-package web
+package session
 
 import (
 	"net"
@@ -15,8 +15,8 @@ import (
 // stands in the page itself.
 const contentPolicy = "default-src 'self'; frame-ancestors 'none'; form-action 'self'; base-uri 'none'; object-src 'none'"
 
-// headers sets what each answer carries, so that a browser helps to keep the page safe.
-func headers(next echo.HandlerFunc) echo.HandlerFunc {
+// Headers sets what each answer carries, so that a browser helps to keep the page safe.
+func Headers(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		h := c.Response().Header()
 		h.Set("Content-Security-Policy", contentPolicy)
@@ -31,23 +31,23 @@ func headers(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// knownHost refuses a request whose Host is not a name of this server: a page elsewhere could
+// KnownHost refuses a request whose Host is not a name of this server: a page elsewhere could
 // otherwise have its own name point here and read what the answers say.
-func (s *Server) knownHost(next echo.HandlerFunc) echo.HandlerFunc {
+func (s *Sessions) KnownHost(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
 		if local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr); s.hostAllowed(r.Host, local) {
 			return next(c)
 		}
-		return writeProblem(c, fieldProblem(http.StatusMisdirectedRequest, FieldProblem{"Host",
+		return refusal(http.StatusMisdirectedRequest, "Host",
 			"names a server that Belfry does not answer for",
-			"open it as http://localhost, or add the name to BELFRY_HOSTS"}))
+			"open it as http://localhost, or add the name to BELFRY_HOSTS")
 	}
 }
 
 // hostAllowed reports whether host, with or without a port, is loopback, the address that the
 // connection came to, or one of the configured names.
-func (s *Server) hostAllowed(host string, local net.Addr) bool {
+func (s *Sessions) hostAllowed(host string, local net.Addr) bool {
 	name := strings.ToLower(strings.TrimSuffix(hostname(host), "."))
 	if name == "localhost" {
 		return true
@@ -64,7 +64,7 @@ func (s *Server) hostAllowed(host string, local net.Addr) bool {
 	return s.configured(name)
 }
 
-func (s *Server) configured(name string) bool {
+func (s *Sessions) configured(name string) bool {
 	return slices.ContainsFunc(s.cfg.Hosts, func(h string) bool { return strings.EqualFold(h, name) })
 }
 
@@ -76,10 +76,10 @@ func hostname(host string) string {
 	return strings.Trim(host, "[]")
 }
 
-// sameOrigin refuses requests that change something and were caused by another site, as far as
+// SameOrigin refuses requests that change something and were caused by another site, as far as
 // the browser says so. Forms of the page must be sent by a browser that says it; programs need not
 // say anything: the API asks for a token.
-func (s *Server) sameOrigin(next echo.HandlerFunc) echo.HandlerFunc {
+func (s *Sessions) SameOrigin(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
 		switch r.Method {
@@ -89,25 +89,35 @@ func (s *Server) sameOrigin(next echo.HandlerFunc) echo.HandlerFunc {
 		if s.ownOrigin(r) {
 			return next(c)
 		}
-		return writeProblem(c, fieldProblem(http.StatusForbidden, FieldProblem{"Origin",
-			"is another site's, or is not named", "open the page itself and try again there"}))
+		return refusal(http.StatusForbidden, "Origin",
+			"is another site's, or is not named", "open the page itself and try again there")
 	}
 }
 
 // ownOrigin accepts the names of the settings too: a reverse proxy may put its own into Host.
-func (s *Server) ownOrigin(r *http.Request) bool {
+func (s *Sessions) ownOrigin(r *http.Request) bool {
 	site, origin := r.Header.Get("Sec-Fetch-Site"), r.Header.Get("Origin")
 	if site != "" && site != "same-origin" {
 		return false
 	}
 	if origin == "" {
-		return site == "same-origin" || strings.HasPrefix(r.URL.Path, apiBase+"/")
+		return site == "same-origin" || strings.HasPrefix(r.URL.Path, "/api/")
 	}
 	u, err := url.Parse(origin)
 	if err != nil || u.Host == "" {
 		return false
 	}
 	return strings.EqualFold(u.Host, r.Host) || s.configured(u.Hostname())
+}
+
+// MayKnow reports whether details of the system's state may be shown to who asks: on this machine, or with
+// a good token.
+func (s *Sessions) MayKnow(c echo.Context) bool {
+	if CallerOf(c.Request().Context()) == socket || isLoopback(c) {
+		return true
+	}
+	_, err := s.identify(c.Request())
+	return err == nil
 }
 
 // isLoopback reports whether the request comes from this machine, and not through a proxy on it.

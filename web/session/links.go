@@ -1,14 +1,16 @@
-package web
+package session
 
 import (
 	"errors"
 	"sync"
 	"time"
+
+	"github.com/labstack/echo/v4"
 )
 
 const (
-	// linkAge is how long a one-time link works.
-	linkAge = 15 * time.Minute
+	// LinkAge is how long a one-time link works.
+	LinkAge = 15 * time.Minute
 	// maxLinks bounds the links that wait to be used.
 	maxLinks = 8
 	// linkTrust is how long after signing in with a link a password may be chosen without the old
@@ -29,6 +31,25 @@ func newLinks(now func() time.Time) *links {
 	return &links{now: now, waiting: make(map[string]time.Time), trusted: make(map[uint64]time.Time)}
 }
 
+// IssueLink returns the key of a new link, with which a browser can sign in once within [LinkAge].
+func (s *Sessions) IssueLink() (key string, err error) { return s.links.issue() }
+
+// LinkWorks reports whether a key can be used.
+func (s *Sessions) LinkWorks(key string) bool { return s.links.works(key) }
+
+// UseLink signs the browser in and uses the key up; false means that it cannot be used. For a while the
+// browser may choose a password without knowing the old one.
+func (s *Sessions) UseLink(c echo.Context, key string) (bool, error) {
+	if !s.links.use(key) {
+		return false, nil
+	}
+	signIn, err := s.SignIn(c)
+	if err == nil {
+		s.links.trust(signIn.ID)
+	}
+	return true, err
+}
+
 // issue returns the key of a new link.
 func (l *links) issue() (string, error) {
 	l.mu.Lock()
@@ -42,8 +63,8 @@ func (l *links) issue() (string, error) {
 	if len(l.waiting) >= maxLinks {
 		return "", errors.New("too many sign-in links wait to be used: use one of them, or wait 15 minutes")
 	}
-	key := newSecret()
-	l.waiting[string(digest([]byte(key)))] = now.Add(linkAge)
+	key := NewSecret()
+	l.waiting[string(Digest([]byte(key)))] = now.Add(LinkAge)
 	return key, nil
 }
 
@@ -51,14 +72,14 @@ func (l *links) issue() (string, error) {
 func (l *links) works(key string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.waiting[string(digest([]byte(key)))].After(l.now())
+	return l.waiting[string(Digest([]byte(key)))].After(l.now())
 }
 
 // use reports whether a key can be used, and uses it up.
 func (l *links) use(key string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	id := string(digest([]byte(key)))
+	id := string(Digest([]byte(key)))
 	good := l.waiting[id].After(l.now())
 	delete(l.waiting, id)
 	return good
