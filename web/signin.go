@@ -162,10 +162,7 @@ func (s *Server) signOut(c echo.Context) error {
 func (s *Server) setPassword(password string, keep uint64) (hash string, err error) {
 	hash = s.doorkeeper.hash(password)
 	err = s.db.Update(func(tx *store.Tx) error {
-		for other, err := range tx.SignIns.All() {
-			if err != nil {
-				return err
-			}
+		for other := range tx.SignIns.All() {
 			if other.ID != keep {
 				if err := tx.SignIns.Delete(other.ID); err != nil {
 					return err
