@@ -72,15 +72,15 @@ func shownAccount(link profileLink, a store.Account) watchedAccount {
 // profileLink returns the address of an account's profile; empty if nothing describes its site.
 type profileLink func(store.Account) string
 
-func (s *Server) profileLink(tx *store.Tx) (profileLink, error) {
-	rules, err := s.accounts.Rules(tx)
+func (s *Server) profileLink(tx *store.Tx) profileLink {
+	rules := s.accounts.Rules(tx)
 	return func(a store.Account) string {
 		rule, known := rules[a.Site]
 		if !known {
 			return ""
 		}
 		return webAddress(rule.Profile(a.Username))
-	}, err
+	}
 }
 
 // accountsAPI registers the operations on accounts and on their check.
@@ -123,10 +123,7 @@ func (s *Server) listAccounts(_ context.Context, in *accountFilter) (*reply[list
 // findAccounts reads a page of accounts.
 func (s *Server) findAccounts(of store.AccountFilter, q store.Query) (found store.Page[store.Account], link profileLink, err error) {
 	err = s.db.View(func(tx *store.Tx) (err error) {
-		rules, err := s.accounts.Rules(tx)
-		if err != nil {
-			return err
-		}
+		rules := s.accounts.Rules(tx)
 		of.Name = strings.TrimPrefix(of.Name, "@")
 		for _, rule := range rules {
 			if name := rule.Name(of.Name); name != "" && len(name) < len(of.Name) { // an address was pasted
@@ -137,8 +134,8 @@ func (s *Server) findAccounts(of store.AccountFilter, q store.Query) (found stor
 		if found, err = tx.Accounts.List(of, q); err != nil {
 			return err
 		}
-		link, err = s.profileLink(tx)
-		return err
+		link = s.profileLink(tx)
+		return nil
 	})
 	return found, link, err
 }
@@ -153,8 +150,7 @@ func (s *Server) createAccount(ctx context.Context, in *creation[newAccount]) (*
 			if err != nil {
 				return watchedAccount{}, err
 			}
-			link, err := s.profileLink(tx)
-			return shownAccount(link, a), err
+			return shownAccount(s.profileLink(tx), a), nil
 		}, nil
 	})
 }
@@ -211,9 +207,8 @@ func (s *Server) readAccount(_ context.Context, in *one) (*reply[watchedAccount]
 		if err != nil {
 			return err
 		}
-		link, err := s.profileLink(tx)
-		out = shownAccount(link, a)
-		return err
+		out = shownAccount(s.profileLink(tx), a)
+		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -233,9 +228,8 @@ func (s *Server) changeAccount(_ context.Context, in *accountChange) (*reply[wat
 		if err != nil {
 			return err
 		}
-		link, err := s.profileLink(tx)
-		out = shownAccount(link, a)
-		return err
+		out = shownAccount(s.profileLink(tx), a)
+		return nil
 	})
 	if err != nil {
 		return nil, err

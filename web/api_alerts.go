@@ -88,13 +88,7 @@ func latestAlerts(tx *store.Tx, q store.Query) (page store.Page[store.Alert], er
 			return page, &store.FieldError{Field: "cursor", Problem: "is not one that a list has given out", Cure: "leave it out to begin at the start"}
 		}
 	}
-	for a, err := range tx.Alerts.Newest(below) {
-		if store.IsCorrupt(err) {
-			continue
-		}
-		if err != nil {
-			return page, err
-		}
+	for a := range tx.Alerts.Newest(below) {
 		if len(page.Items) == q.Limit {
 			page.Next = id(page.Items[q.Limit-1].ID)
 			break

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
 	"belfry/store"
@@ -97,15 +98,10 @@ func (s *Server) listIdentities(_ context.Context, in *identityFilter) (*reply[l
 	return answer(out), nil
 }
 
-// identities returns the logins in the order in which they were added. A damaged one is left out:
-// it must not hide the others.
+// identities returns the logins in the order in which they were added.
 func (s *Server) identities() (rows []store.Identity, err error) {
 	err = s.db.View(func(tx *store.Tx) error {
-		for i, err := range tx.Identities.All() {
-			if err == nil {
-				rows = append(rows, i)
-			}
-		}
+		rows = slices.Collect(tx.Identities.All())
 		return nil
 	})
 	return rows, err

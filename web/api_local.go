@@ -90,10 +90,7 @@ func (s *Server) createToken(_ context.Context, in *tokenRequest) (*reply[token]
 func (s *Server) listTokens(context.Context, *struct{}) (*reply[list[token]], error) {
 	out := list[token]{Items: []token{}}
 	err := s.db.View(func(tx *store.Tx) error {
-		for t, err := range tx.Tokens.All() {
-			if err != nil {
-				return err
-			}
+		for t := range tx.Tokens.All() {
 			out.Items = append(out.Items, shownToken(t))
 		}
 		return nil

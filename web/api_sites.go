@@ -21,10 +21,7 @@ type watchedSite struct {
 
 // readSites returns the sites by their names.
 func (s *Server) readSites(tx *store.Tx) ([]watchedSite, error) {
-	rules, err := s.accounts.Rules(tx)
-	if err != nil {
-		return nil, err
-	}
+	rules := s.accounts.Rules(tx)
 	own, err := s.accounts.OwnSites(tx)
 	if err != nil {
 		return nil, err

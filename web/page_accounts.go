@@ -166,9 +166,8 @@ func (s *Server) readCheck() (v accountsView, err error) {
 			return err
 		}
 		v.checks = checks.Items
-		rules, err := s.accounts.Rules(tx)
-		v.sites = rules.Sites()
-		return err
+		v.sites = s.accounts.Rules(tx).Sites()
+		return nil
 	})
 	return v, err
 }

@@ -133,10 +133,7 @@ func (s *Server) chatChoice(r reader, f form, account uint64) (chatChoice, error
 	ticked := 0
 	err := s.db.View(func(tx *store.Tx) error {
 		shown.Items, shown.More, ticked = nil, false, 0
-		for c, err := range tx.Chats.Of(account) {
-			if err != nil {
-				continue // a damaged one must not hide the others
-			}
+		for c := range tx.Chats.Of(account) {
 			if len(shown.Items) == shownChats {
 				shown.More = true
 				break

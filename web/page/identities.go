@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -100,11 +101,7 @@ func (s *Server) login(v view) (login store.Identity, err error) {
 // identities returns the logins in the order in which they were added.
 func (s *Server) identities() (all []store.Identity, err error) {
 	err = s.DB.View(func(tx *store.Tx) error {
-		for i, err := range tx.Identities.All() {
-			if err == nil {
-				all = append(all, i)
-			}
-		}
+		all = slices.Collect(tx.Identities.All())
 		return nil
 	})
 	return all, err

@@ -156,10 +156,7 @@ func (s *Sessions) SetPassword(c echo.Context, password string) error {
 	own, _ := Of(c)
 	hash := s.doorkeeper.hash(password)
 	err := s.db.Update(func(tx *store.Tx) error {
-		for other, err := range tx.SignIns.All() {
-			if err != nil {
-				return err
-			}
+		for other := range tx.SignIns.All() {
 			if other.ID != own.ID {
 				if err := tx.SignIns.Delete(other.ID); err != nil {
 					return err

@@ -193,13 +193,7 @@ func MayStart(tx *store.Tx, name string) error {
 	if err != nil {
 		return err
 	}
-	post, err := tx.Posts.Get(job.Subject)
-	switch {
-	case errors.Is(err, store.ErrNotFound), store.IsCorrupt(err):
-		return nil
-	case err != nil:
-		return err
-	case post.AwaitsApproval():
+	if post, err := tx.Posts.Get(job.Subject); err == nil && post.AwaitsApproval() {
 		return &store.ConflictError{Problem: fmt.Sprintf("post %d needs approval", post.ID), Cure: "approve it"}
 	}
 	return nil
