@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"os"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -84,11 +82,7 @@ func newWatch(use, short string, list func(args []string) (string, error)) *cobr
 
 // readList reads a list of accounts from a file or standard input.
 func readList(args []string) (string, error) {
-	read := func() ([]byte, error) { return os.ReadFile(args[0]) }
-	if args[0] == "-" {
-		read = func() ([]byte, error) { return io.ReadAll(os.Stdin) }
-	}
-	data, err := read()
+	data, err := readInput(args[0])
 	if err != nil {
 		return "", fmt.Errorf("read the list: %w", err)
 	}
@@ -102,7 +96,7 @@ func readList(args []string) (string, error) {
 func newAccountsCheck() *cobra.Command {
 	var now bool
 	var interval string
-	c := withJSON(newAPICommand("check", "Show when the accounts are checked, change the interval, or check now.", func(ctx context.Context, l *local, _ []string) error {
+	c := newAPICommand("check", "Show when the accounts are checked, change the interval, or check now.", func(ctx context.Context, l *local, _ []string) error {
 		if interval != "" {
 			if err := l.call(ctx, http.MethodPatch, "/autocheck", map[string]string{"interval": interval}, nil); err != nil {
 				return err
@@ -136,8 +130,8 @@ func newAccountsCheck() *cobra.Command {
 				check.Interval, check.Counts.Found, check.Counts.Pending, check.Counts.NotFound)
 			return err
 		})
-	}))
+	})
 	c.Flags().BoolVar(&now, "now", false, "Check now.")
 	c.Flags().StringVar(&interval, "interval", "", "The time between two checks, such as 5m.")
-	return c
+	return withJSON(c)
 }

@@ -16,7 +16,7 @@ import (
 
 // newCheck returns the command that verifies a file and fails if anything is wrong with it.
 func newCheck() *cobra.Command {
-	var withRepair, asJSON bool
+	var withRepair bool
 	c := newFileCommand("check [FILE]", "Verify every page, row and index of FILE, by default of the service's file.", func(c *cobra.Command, f fileSetting, args []string) error {
 		path, err := filepath.Abs(append(args, f.DB)[0])
 		if err != nil {
@@ -29,6 +29,7 @@ func newCheck() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		asJSON, _ := c.Flags().GetBool("json")
 		if asJSON {
 			err = json.NewEncoder(c.OutOrStdout()).Encode(map[string]any{"file": path, "problems": append([]store.Problem{}, problems...)})
 		} else {
@@ -44,9 +45,8 @@ func newCheck() *cobra.Command {
 		}
 		return err
 	})
-	c.Flags().BoolVar(&asJSON, "json", false, "Print JSON.")
 	c.Flags().BoolVar(&withRepair, "repair", false, "Set damaged rows aside, rebuild the indexes and make missing jobs again,\nwhile the service is stopped. If pages are damaged, a new file gets what can be read.")
-	return c
+	return withJSON(c)
 }
 
 // verify lets the service verify its file if it runs, because it holds the file.

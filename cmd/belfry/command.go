@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"strconv"
 	"strings"
 
@@ -38,9 +40,7 @@ func newAPICommand(use, help string, run func(ctx context.Context, l *local, arg
 			return err
 		}
 		l.out = c.OutOrStdout()
-		if json := c.Flags().Lookup("json"); json != nil {
-			l.json = json.Changed && json.Value.String() == "true"
-		}
+		l.json, _ = c.Flags().GetBool("json") // false without the flag
 		return errors.Join(run(c.Context(), l, args), l.close())
 	})
 }
@@ -81,4 +81,12 @@ func checkArgs(c *cobra.Command, args []string) error {
 		}
 	}
 	return nil
+}
+
+// readInput reads a file or, for -, standard input.
+func readInput(name string) ([]byte, error) {
+	if name == "-" {
+		return io.ReadAll(os.Stdin)
+	}
+	return os.ReadFile(name)
 }

@@ -139,6 +139,36 @@ func TestSettingsComeFromTheFlagThenTheVariableThenTheDefault(t *testing.T) {
 	}
 }
 
+func TestAListGoesOnAtItsCursor(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	db, err := store.Open(m.file(), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := m.output("accounts", "add", "--keep-watching", "one", "two", "zoo"); err != nil || !strings.Contains(out, "3 added") {
+		t.Fatalf("accounts add: %v: %s", err, out)
+	}
+	first, err := m.output("accounts", "--limit", "2")
+	head, cursor, more := strings.Cut(first, "more: --cursor ")
+	if err != nil || !more || !strings.Contains(head, "one") || !strings.Contains(head, "two") || strings.Contains(head, "zoo") {
+		t.Fatalf("the first page: %v: %s", err, first)
+	}
+	rest, err := m.output("accounts", "list", "--cursor", strings.TrimSpace(cursor))
+	if err != nil || !strings.Contains(rest, "zoo") || strings.Contains(rest, "two") || strings.Contains(rest, "more:") {
+		t.Errorf("the rest: %v: %s", err, rest)
+	}
+	if out, err := m.output("accounts", "--tag", "none", "--json"); err != nil || strings.Contains(out, "zoo") {
+		t.Errorf("with a tag that none has: %v: %s", err, out)
+	}
+	if out, err := m.output("accounts", "--json"); err != nil || strings.Count(out, `"keep_watching":true`) != 3 {
+		t.Errorf("as JSON: %v: %s", err, out)
+	}
+}
+
 func TestTheShellCompletesCommands(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)

@@ -110,10 +110,10 @@ here. Ctrl-C ends the demo.
 // free is addr if it can be listened at, and else a free port of the same host.
 func free(addr string) string {
 	l, err := net.Listen("tcp", addr)
-	if err != nil {
-		return "127.0.0.1:0"
+	if err == nil {
+		err = l.Close()
 	}
-	if err := l.Close(); err != nil {
+	if err != nil {
 		return "127.0.0.1:0"
 	}
 	return addr

@@ -24,8 +24,8 @@ type finding struct {
 // newDoctor returns the command that looks at the service, the file, the disk and the clock, and fails if
 // anything is wrong.
 func newDoctor() *cobra.Command {
-	var asJSON bool
-	c := newFileCommand("doctor", "Check the service, the file, the disk and the clock of this machine.", func(c *cobra.Command, f fileSetting, _ []string) (err error) {
+	return withJSON(newFileCommand("doctor", "Check the service, the file, the disk and the clock of this machine.", func(c *cobra.Command, f fileSetting, _ []string) (err error) {
+		asJSON, _ := c.Flags().GetBool("json")
 		findings := append([]finding{checkService(c.Context(), f.socket())}, checkFile(c.Context(), f)...)
 		findings = append(findings, checkDisk(f.DB), checkClock())
 		bad := 0
@@ -46,9 +46,7 @@ func newDoctor() *cobra.Command {
 			return errors.Join(err, fmt.Errorf("%d of %d are not as they should be", bad, len(findings)))
 		}
 		return err
-	})
-	c.Flags().BoolVar(&asJSON, "json", false, "Print JSON.")
-	return c
+	}))
 }
 
 // checkService asks the running service for its health.

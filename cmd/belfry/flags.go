@@ -49,7 +49,17 @@ type value struct {
 func (v *value) String() string { return v.text }
 
 // Type is what help shows for the value; for bool nothing.
-func (v *value) Type() string { return strings.TrimLeft(fmt.Sprintf("%T", v.to), "*[]") }
+func (v *value) Type() string {
+	switch v.to.(type) {
+	case *bool:
+		return "bool"
+	case *int, *uint64, *float64, **float64:
+		return "number"
+	case *time.Duration:
+		return "duration"
+	}
+	return "string"
+}
 
 // Set reads the field from a text. Values of a list are separated by commas.
 func (v *value) Set(text string) (err error) {

@@ -7,7 +7,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"strings"
@@ -35,7 +34,7 @@ func newLogin() *cobra.Command {
 		dialog := dialog{local: l, in: bufio.NewReader(os.Stdin)}
 		session, made := "", false
 		if from != "" {
-			if session, err = dialog.readSession(from); err != nil {
+			if session, err = readSession(from); err != nil {
 				return err
 			}
 		}
@@ -195,14 +194,8 @@ func terminalQR(text string) (string, error) {
 
 // readSession reads a session from a file or standard input, as the API takes it. What was entered is not
 // printed: it may be the session.
-func (d *dialog) readSession(from string) (string, error) {
-	var data []byte
-	var err error
-	if from == "-" {
-		data, err = io.ReadAll(io.LimitReader(d.in, 1<<20))
-	} else {
-		data, err = os.ReadFile(from)
-	}
+func readSession(from string) (string, error) {
+	data, err := readInput(from)
 	if e, ok := errors.AsType[*os.PathError](err); ok {
 		err = e.Err
 	}

@@ -49,7 +49,7 @@ func absolute(path string) string {
 type settings struct {
 	fileSetting
 	Listen        string   `flag:"listen" env:"BELFRY_LISTEN" default:"127.0.0.1:8080" help:"Address of the page and the API."`
-	Hosts         []string `flag:"hosts" env:"BELFRY_HOSTS" help:"More host names under which the page opens, as behind a reverse proxy."`
+	Hosts         []string `flag:"hosts" env:"BELFRY_HOSTS" help:"More host names under which the page opens, separated by commas,\nas behind a reverse proxy."`
 	Timezone      string   `flag:"timezone" env:"BELFRY_TIMEZONE" default:"UTC" help:"Time zone of the page, such as Europe/Moscow."`
 	Lang          string   `flag:"lang" env:"BELFRY_LANG" default:"en" help:"Language of the page: en or ru."`
 	APIToken      string   `flag:"api-token" env:"BELFRY_API_TOKEN" help:"A fixed token for the API. Tokens of belfry token are safer."`

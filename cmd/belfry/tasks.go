@@ -101,13 +101,13 @@ func newTasksCreate() *cobra.Command {
 		DryRun    bool     `flag:"dry-run" json:"dry_run" help:"Find out which chats can be reached; send nothing until it is resumed."`
 		Hold      bool     `flag:"hold" json:"hold" help:"Do nothing until it is resumed."`
 	}
-	c := withJSON(newAPICommand("create", "Send a text to many chats as a user account.", func(ctx context.Context, l *local, _ []string) error {
+	c := newAPICommand("create", "Send a text to many chats as a user account.", func(ctx context.Context, l *local, _ []string) error {
 		var t taskShown
 		return l.ask(ctx, http.MethodPost, "/tasks", request, &t, func() error {
 			_, err := fmt.Fprintf(l.out, "task %d: %s, %d chats\n", t.ID, t.state(), t.Total)
 			return err
 		})
-	}))
+	})
 	bind(c.Flags(), &request)
 	c.PreRunE = func(*cobra.Command, []string) (err error) {
 		if request.Text != "" && request.Content != 0 {
@@ -133,7 +133,7 @@ func newTasksCreate() *cobra.Command {
 		}
 		return nil
 	}
-	return c
+	return withJSON(c)
 }
 
 // newTaskAction returns a command for one action on a broadcast.
