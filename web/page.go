@@ -13,6 +13,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"belfry/store"
+	"belfry/web/api"
 	"belfry/web/session"
 )
 
@@ -197,9 +198,9 @@ func (s *Server) handleError(err error, c echo.Context) {
 	if c.Response().Committed {
 		return
 	}
-	p := problemOf(err)
+	p := api.ProblemOf(err)
 	if h, ok := errors.AsType[*echo.HTTPError](err); ok {
-		p = newProblem(h.Code, http.StatusText(h.Code))
+		p = api.NewProblem(h.Code, http.StatusText(h.Code))
 		if h.Code == http.StatusNotFound {
 			p.Detail = "there is nothing at " + c.Request().Method + " " + c.Request().URL.Path + ": see /api/openapi.json for what there is"
 		}
@@ -207,15 +208,15 @@ func (s *Server) handleError(err error, c echo.Context) {
 	if p.Status >= http.StatusInternalServerError {
 		s.cfg.Log.Error().Err(err).Str("path", c.Request().URL.Path).Msg("request failed")
 	}
-	if err := s.answerError(c, p); err != nil {
+	if err := s.answerError(c, p, store.IsFull(err)); err != nil {
 		s.cfg.Log.Error().Err(err).Str("path", c.Request().URL.Path).Msg("error page failed")
 	}
 }
 
-func (s *Server) answerError(c echo.Context, p *Problem) error {
+func (s *Server) answerError(c echo.Context, p *api.Problem, full bool) error {
 	path := c.Request().URL.Path
 	if strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/health") || p.Status == http.StatusMisdirectedRequest {
-		return writeProblem(c, p)
+		return api.WriteProblem(c, p)
 	}
 	for name, values := range p.GetHeaders() {
 		c.Response().Header()[name] = values
@@ -230,7 +231,7 @@ func (s *Server) answerError(c echo.Context, p *Problem) error {
 		data.Detail = r.words.Errors.Own
 	case http.StatusServiceUnavailable:
 		data.Detail = r.words.Errors.Unavailable
-		if p.full {
+		if full {
 			data.Detail = r.words.Errors.Full
 		}
 	case http.StatusForbidden:

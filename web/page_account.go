@@ -51,7 +51,7 @@ func (s *Server) loadAccount(r reader) (page, error) {
 		if a, err = tx.Accounts.Get(number); err != nil {
 			return err
 		}
-		of, err := s.profileLink(tx)
+		of, err := s.accounts.ProfileLinks(tx)
 		if err != nil {
 			return err
 		}

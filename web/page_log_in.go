@@ -10,6 +10,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"belfry/store"
+	"belfry/web/api"
 	"belfry/web/session"
 	"belfry/worker/identities"
 )
@@ -153,7 +154,7 @@ func (s *Server) takeStep(c echo.Context) error {
 	}
 	f, ctx := newForm(values), c.Request().Context()
 	var step identities.Step
-	allowTime(c)
+	api.AllowTime(c)
 	switch f.get("do") {
 	case wayPhone:
 		step, err = s.logins.SendCode(ctx, login.ID, f.get("phone"))
@@ -218,7 +219,7 @@ func (s *Server) showQR(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	allowTime(c)
+	api.AllowTime(c)
 	r, part := s.readerOf(c), qrPart{}
 	part.W = r.words
 	step, err := s.logins.ShowQR(c.Request().Context(), login.ID)
@@ -268,7 +269,7 @@ func (s *Server) leaveLogin(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	allowTime(c)
+	api.AllowTime(c)
 	if err = s.logins.LogOut(c.Request().Context(), login.ID); err == nil {
 		return c.Redirect(http.StatusSeeOther, "/logins?done=logged-out")
 	}

@@ -32,7 +32,7 @@ type loginRow struct {
 func (s *Server) loadLogins(r reader) (page, error) { return s.loginsPage(r, newForm(nil)) }
 
 func (s *Server) loginsPage(r reader, f form) (*loginsPage, error) {
-	rows, err := s.identities()
+	rows, err := identities.List(s.db)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (s *Server) loginRow(r reader, i store.Identity) loginRow {
 	switch i.State {
 	case store.IdentityNew:
 		row.Cure = w.NewCure
-		if connection, _ := s.connectionOf(i); connection.Problem != "" {
+		if connection, _ := identities.ConnectionOf(s.connections(), i); connection.Problem != "" {
 			row.State, row.Class, row.Reason, row.Cure = w.NotConnected, "id-off", r.named(connection.Problem), ""
 		}
 	case store.IdentityLogin:
@@ -83,7 +83,7 @@ func (s *Server) loginRow(r reader, i store.Identity) loginRow {
 	case store.IdentityStopped:
 		row.Cure, row.Resume = w.StoppedCure, true
 	case store.IdentityReady:
-		connection, known := s.connectionOf(i)
+		connection, known := identities.ConnectionOf(s.connections(), i)
 		switch {
 		case known && connection.Connected:
 			row.State = w.Connected
