@@ -10,6 +10,7 @@ import (
 
 	"belfry/store"
 	"belfry/web/session"
+	"belfry/worker/identities"
 	"belfry/worker/posts"
 )
 
@@ -23,7 +24,7 @@ func (s *Server) savePost(c echo.Context) error {
 	if f.onlyShow() {
 		return s.showForm(c, http.StatusOK, r, f, nil)
 	}
-	logins, err := s.identities()
+	logins, err := identities.List(s.db)
 	if err != nil {
 		return err
 	}
@@ -107,7 +108,7 @@ func (s *Server) saveChange(c echo.Context) error {
 	if f.onlyShow() {
 		return s.showForm(c, http.StatusOK, r, f, &post)
 	}
-	logins, err := s.identities()
+	logins, err := identities.List(s.db)
 	if err != nil {
 		return err
 	}

@@ -9,20 +9,21 @@ import (
 
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/web/api"
 	"belfry/worker/alerts"
 )
 
 // health is the answer of /health.
 type health struct {
-	Status  string   `json:"status" doc:"ok or failing"`
-	Reasons []reason `json:"reasons,omitempty" doc:"Why it is failing"`
-	Version string   `json:"version,omitempty"`
+	Status  string       `json:"status" doc:"ok or failing"`
+	Reasons []api.Reason `json:"reasons,omitempty" doc:"Why it is failing"`
+	Version string       `json:"version,omitempty"`
 }
 
 // ailments are the reasons why Belfry does not do what it is there for; none if it does.
-func (s *Server) ailments() []reason {
-	var found []reason
-	add := func(code, text string) { found = append(found, reason{Code: code, Text: text}) }
+func (s *Server) ailments() []api.Reason {
+	var found []api.Reason
+	add := func(code, text string) { found = append(found, api.Reason{Code: code, Text: text}) }
 
 	status := s.scheduler.Status()
 	switch {

@@ -13,6 +13,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"belfry/store"
+	"belfry/web/api"
 	"belfry/web/session"
 )
 
@@ -197,9 +198,9 @@ func (s *Server) handleError(err error, c echo.Context) {
 	if c.Response().Committed {
 		return
 	}
-	p := problemOf(err)
+	p := api.ProblemOf(err)
 	if h, ok := errors.AsType[*echo.HTTPError](err); ok {
-		p = newProblem(h.Code, http.StatusText(h.Code))
+		p = api.NewProblem(h.Code, http.StatusText(h.Code))
 		if h.Code == http.StatusNotFound {
 			p.Detail = "there is nothing at " + c.Request().Method + " " + c.Request().URL.Path + ": see /api/openapi.json for what there is"
 		}
@@ -212,13 +213,13 @@ func (s *Server) handleError(err error, c echo.Context) {
 	}
 }
 
-func (s *Server) answerError(c echo.Context, err error, p *Problem) error {
+func (s *Server) answerError(c echo.Context, err error, p *api.Problem) error {
 	path := c.Request().URL.Path
 	if strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/health") || p.Status == http.StatusMisdirectedRequest {
-		return writeProblem(c, p)
+		return api.WriteProblem(c, p)
 	}
 	for name, values := range p.GetHeaders() {
 		c.Response().Header()[name] = values
 	}
-	return s.ui.ShowError(c, err, p.Status, p.full)
+	return s.ui.ShowError(c, err, p.Status, store.IsFull(err))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"belfry/store"
+	"belfry/worker/identities"
 	"belfry/worker/tasks"
 )
 
@@ -30,7 +31,7 @@ type chatRow struct {
 }
 
 func (s *Server) loadChats(r reader) (page, error) {
-	accounts, err := s.userLogins()
+	accounts, err := identities.Users(s.db)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"belfry/store"
 	"belfry/web/session"
+	"belfry/worker/identities"
 	"belfry/worker/posts"
 )
 
@@ -72,7 +73,7 @@ func (s *Server) changeForm(c echo.Context) error {
 
 // showForm renders the form; post is the one that is changed, or nil.
 func (s *Server) showForm(c echo.Context, status int, r reader, f form, post *store.Post) error {
-	logins, err := s.identities()
+	logins, err := identities.List(s.db)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,9 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"belfry/store"
+	"belfry/web/api"
 	"belfry/web/session"
+	"belfry/worker/identities"
 	"belfry/worker/tasks"
 )
 
@@ -85,7 +87,7 @@ func (s *Server) fillTask(f form, t store.Task) error {
 
 // showTaskForm renders the form.
 func (s *Server) showTaskForm(c echo.Context, status int, r reader, f form) error {
-	accounts, err := s.userLogins()
+	accounts, err := identities.Users(s.db)
 	if err != nil {
 		return err
 	}
@@ -214,7 +216,7 @@ func (s *Server) saveTask(c echo.Context) error {
 	}
 	request, err := f.taskRequest(r)
 	if err == nil && f.get("do") == "preview" {
-		allowTime(c)
+		api.AllowTime(c)
 		if _, err = s.tasks.PreviewOf(c.Request().Context(), request); err == nil {
 			return s.showTaskForm(c, http.StatusOK, r, f)
 		}

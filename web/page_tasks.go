@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"belfry/store"
+	"belfry/worker/identities"
 	"belfry/worker/tasks"
 )
 
@@ -90,7 +91,7 @@ func (s *Server) loadTasks(r reader) (page, error) {
 	if err != nil {
 		return nil, err
 	}
-	accounts, err := s.userLogins()
+	accounts, err := identities.Users(s.db)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"belfry/store"
+	"belfry/web/api"
 )
 
 // has fails the test if a page lacks one of the words.
@@ -78,7 +79,7 @@ func TestABroadcastIsWrittenOnThePage(t *testing.T) {
 			t.Fatalf("%d %s", a.status, a.header.Get("Location"))
 		}
 	}
-	h.taskWhen(1, "looked at", func(t task) bool { return t.DryRun == "done" })
+	h.taskWhen(1, "looked at", func(t api.Task) bool { return t.DryRun == "done" })
 	page := h.get("/tasks/1")
 	page.has(t, "<progress", `value="0" max="4"`, "Who can be reached", "<strong>4</strong> can be reached", ">Start<", "@news_one", "https://t.me/news_two", "-1001234567890", "paused")
 	if a := h.submit("/tasks/1", "do", "resume"); a.header.Get("Location") != "/tasks/1?done=task-resumed" {

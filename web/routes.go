@@ -28,7 +28,8 @@ func longForms() []string {
 func (s *Server) routes(ending <-chan struct{}) *echo.Echo {
 	e := s.newEcho()
 	e.Use(s.sessions.KnownHost, s.sessions.SameOrigin)
-	s.machineRoutes(e, newAPI(e, s.cfg.Version, s.cfg.Log, s.sessions.Bearer), false)
+	s.api.Mount(e)
+	s.healthRoutes(e)
 
 	e.GET(assetBase+":name", s.assets.serve)
 	page := e.Group("", limitForm)
@@ -116,31 +117,12 @@ func (s *Server) accountRoutes(own *echo.Group) {
 func (s *Server) socketRoutes() *echo.Echo {
 	e := s.newEcho()
 	e.Use(session.Owner)
-	s.machineRoutes(e, newAPI(e, s.cfg.Version, s.cfg.Log), true)
+	s.api.MountSocket(e)
+	s.healthRoutes(e)
 	return e
 }
 
-// machineRoutes are for programs.
-func (s *Server) machineRoutes(e *echo.Echo, a *api, local bool) {
-	s.contentAPI(a)
-	s.postsAPI(a)
-	s.identitiesAPI(a)
-	s.tasksAPI(a)
-	s.chatsAPI(a)
-	s.accountsAPI(a)
-	s.alertsAPI(a)
-	s.jobsAPI(a)
-	s.everythingAPI(a)
-	if local {
-		s.localAPI(a)
-	}
-	doc, err := a.document()
-	e.GET("/api/openapi.json", func(c echo.Context) error {
-		if err != nil {
-			return err
-		}
-		return c.Blob(http.StatusOK, "application/openapi+json", doc)
-	})
+func (s *Server) healthRoutes(e *echo.Echo) {
 	e.GET("/health", s.showHealth)
 	e.GET("/health/workers", s.showWorkers)
 }

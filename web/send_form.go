@@ -56,7 +56,7 @@ func (f form) pause(r reader, name string) (*time.Duration, error) {
 	if err != nil || math.IsNaN(number) {
 		return nil, &store.FieldError{Field: name, Problem: r.words.Send.NotNumber, Cure: r.words.Send.NotNumberCure}
 	}
-	return seconds(&number), nil
+	return tasks.Seconds(&number), nil
 }
 
 func (f form) whole(r reader, name string) (int, error) {

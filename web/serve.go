@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -159,11 +160,11 @@ func (s *Server) MayListen(addr string) error {
 }
 
 // SignInLink returns a link that signs its reader in to the page once, within [session.LinkAge]. base is
-// the page's address, such as http://127.0.0.1:8080.
+// the page's address, such as http://127.0.0.1:8080; empty means where it listens.
 func (s *Server) SignInLink(base string) (string, error) {
 	key, err := s.sessions.IssueLink()
 	if err != nil {
 		return "", err
 	}
-	return strings.TrimSuffix(base, "/") + "/sign-in/link?key=" + key, nil
+	return strings.TrimSuffix(cmp.Or(base, s.base()), "/") + "/sign-in/link?key=" + key, nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"belfry/store"
+	"belfry/web/api"
 )
 
 // taskOf returns the broadcast that the path names.
@@ -18,6 +19,14 @@ func (s *Server) taskOf(c echo.Context) (store.Task, error) {
 	return s.task(number)
 }
 
+func (s *Server) task(id uint64) (t store.Task, err error) {
+	err = s.db.View(func(tx *store.Tx) (err error) {
+		t, err = tx.Tasks.Get(id)
+		return err
+	})
+	return t, err
+}
+
 // saveDeliveries is the page's link to the file.
 func (s *Server) saveDeliveries(c echo.Context) error {
 	t, err := s.taskOf(c)
@@ -25,7 +34,7 @@ func (s *Server) saveDeliveries(c echo.Context) error {
 		return err
 	}
 	const byteOrderMark = "\ufeff" // without it spreadsheets take the text for another encoding
-	s.sendDeliveries(c, s.readerOf(c), t, byteOrderMark)
+	s.api.SendDeliveries(c, t, byteOrderMark, s.readerOf(c).why)
 	return nil
 }
 
@@ -50,7 +59,7 @@ func (s *Server) actOnTask(c echo.Context) error {
 	case "dry-run":
 		done, err = "task-checked", act(s.tasks.DryRun)
 	case "preview":
-		allowTime(c)
+		api.AllowTime(c)
 		done = "task-previewed"
 		_, err = s.tasks.Preview(c.Request().Context(), t.ID)
 	default:

@@ -1,6 +1,6 @@
-// Package web is two of Belfry's doors: the JSON API and the admin page. Each handler reads a
-// request, checks who asks, calls an action of the worker that owns it, and says what came of it;
-// it decides nothing itself.
+// Package web serves two of Belfry's doors: the JSON API, which is package api, and the admin page. Each
+// handler reads a request, checks who asks, calls an action of the worker that owns it, and says what came
+// of it; it decides nothing itself.
 //
 // What was answered with success is on the disk. Every refusal is a problem document (RFC 9457)
 // or, on the page, a sentence beside the field that it is about; both name the cure. Views of the
@@ -18,6 +18,7 @@ import (
 
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/web/api"
 	ui "belfry/web/page"
 	"belfry/web/session"
 	"belfry/worker/accounts"
@@ -47,25 +48,11 @@ type Config struct {
 	Log  zerolog.Logger
 }
 
-// Workers are those whose actions the doors offer. Without Tasks there are no broadcasts, without
-// Logins no user account can be logged in, without Accounts none is watched, and without Alerts
-// nobody looks for what is wrong.
-type Workers struct {
-	Posts    *posts.Worker
-	Tasks    *tasks.Worker
-	Logins   *identities.Logins
-	Accounts *accounts.Worker
-	Alerts   *alerts.Worker
-}
+// Workers are those whose actions the doors offer.
+type Workers = api.Workers
 
 // Connection is the state of an identity's connection to its network.
-type Connection struct {
-	Identity  string // the identity's name
-	Platform  string
-	Connected bool
-	Since     time.Time // when it came to be connected, or not; zero if it never was
-	Problem   string    // why it is not connected, in the network's words; empty if it is
-}
+type Connection = identities.Connection
 
 // Server serves the API and the page. Make it with [New]; its methods may be called from any
 // goroutine.
@@ -84,6 +71,7 @@ type Server struct {
 	pages    pages
 	ui       *ui.Server
 	sessions *session.Sessions
+	api      *api.Server
 	page     atomic.Pointer[net.Addr] // where it is served; nil before
 	streams  chan struct{}            // a place for each live page
 }
@@ -122,11 +110,14 @@ func New(cfg Config, db *store.DB, s *scheduler.Scheduler, w Workers, connection
 	if err != nil {
 		return nil, err
 	}
+	server.api = api.New(api.Config{
+		Version: cfg.Version, Sessions: server.sessions, SignInLink: server.SignInLink, Connections: connections, Log: cfg.Log,
+	}, db, w)
 	server.ui, err = ui.New(ui.Config{
 		Timezone: cfg.Timezone, Lang: cfg.Lang, Version: cfg.Version, Idle: cfg.Idle, Log: cfg.Log, DB: db, Scheduler: s,
 		Posts: w.Posts, Tasks: w.Tasks, Logins: w.Logins, Accounts: w.Accounts, Alerts: w.Alerts, Sessions: server.sessions,
 		Connection: func(i store.Identity) (connected bool, problem string, known bool) {
-			c, known := server.connectionOf(i)
+			c, known := identities.ConnectionOf(connections(), i)
 			return c.Connected, c.Problem, known
 		},
 	})

@@ -183,6 +183,16 @@ func (w *Worker) Approve(tx *store.Tx, id uint64) (store.Post, error) {
 	return post, err
 }
 
+// Approved wraps an action that lets a job run, and refuses it for a post that needs approval.
+func Approved(act func(*store.Tx, string) (store.Job, error)) func(*store.Tx, string) (store.Job, error) {
+	return func(tx *store.Tx, name string) (store.Job, error) {
+		if err := MayStart(tx, name); err != nil {
+			return store.Job{}, err
+		}
+		return act(tx, name)
+	}
+}
+
 // MayStart refuses to have the job of a post started, or let go on, that needs approval: whoever does
 // that may not have read the post. Other jobs are none of its business.
 func MayStart(tx *store.Tx, name string) error {

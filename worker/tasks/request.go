@@ -270,3 +270,13 @@ func fieldError(err error) error {
 	}
 	return &store.FieldError{Field: field, Problem: "is not accepted: " + e.Error()}
 }
+
+// Seconds is a length of time that was given in seconds; one that no pause can have stays too long.
+func Seconds(s *float64) *time.Duration {
+	if s == nil {
+		return nil
+	}
+	const tooLong = 1e9
+	d := time.Duration(min(max(*s, -tooLong), tooLong) * float64(time.Second))
+	return &d
+}

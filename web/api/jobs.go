@@ -1,4 +1,4 @@
-package web
+package api
 
 import (
 	"context"
@@ -7,31 +7,32 @@ import (
 
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker/posts"
 )
 
-// job is a job as the API shows it.
-type job struct {
+// Job is a job as the API shows it.
+type Job struct {
 	ID         string    `json:"id" example:"post_17"`
 	Kind       string    `json:"kind" example:"post"`
 	Subject    uint64    `json:"subject,omitempty" doc:"The id of the record that the job is about"`
 	Lane       string    `json:"lane" doc:"What limits how many run at once" example:"telegram:main"`
 	State      string    `json:"state" doc:"waiting, running, paused or set_aside"`
 	NextRun    time.Time `json:"next_run,omitzero" doc:"When it runs next"`
-	Trigger    trigger   `json:"trigger"`
-	Lateness   lateness  `json:"lateness"`
+	Trigger    Trigger   `json:"trigger"`
+	Lateness   Lateness  `json:"lateness"`
 	Requested  bool      `json:"requested,omitempty" doc:"A person asked for the next run, which has not begun yet"`
 	Attempt    int       `json:"attempt,omitempty" doc:"Runs begun for this occurrence"`
 	Started    time.Time `json:"started,omitzero" doc:"When the run under way began"`
-	Reason     *reason   `json:"reason,omitempty" doc:"Why it waits, or does not run"`
+	Reason     *Reason   `json:"reason,omitempty" doc:"Why it waits, or does not run"`
 	LastRun    time.Time `json:"last_run,omitzero"`
 	LastResult string    `json:"last_result,omitempty" doc:"done, again, failed, skipped or interrupted"`
-	LastReason *reason   `json:"last_reason,omitempty"`
+	LastReason *Reason   `json:"last_reason,omitempty"`
 	Failures   int       `json:"failures,omitempty" doc:"Runs that failed in a row"`
-	Runs       []run     `json:"runs,omitzero" doc:"With a single job: its last runs, the latest first"`
+	Runs       []Run     `json:"runs,omitzero" doc:"With a single job: its last runs, the latest first"`
 }
 
-// trigger says when a job runs.
-type trigger struct {
+// Trigger says when a job runs.
+type Trigger struct {
 	Text     string    `json:"text" doc:"The schedule in words" example:"every 5 minutes"`
 	At       time.Time `json:"at,omitzero"`
 	Every    string    `json:"every,omitempty" example:"5m0s"`
@@ -42,19 +43,19 @@ type trigger struct {
 }
 
 // shownJob needs the transaction because a whole lane may be held.
-func (s *Server) shownJob(tx *store.Tx, j store.Job) (job, error) {
+func (s *Server) shownJob(tx *store.Tx, j store.Job) (Job, error) {
 	why, err := scheduler.Why(tx, j)
 	if err != nil {
-		return job{}, err
+		return Job{}, err
 	}
-	t := trigger{
+	t := Trigger{
 		Text: scheduler.Describe(j.Trigger, english), At: j.Trigger.At, Cron: j.Trigger.Cron,
 		Times: j.Trigger.Times, Weekdays: j.Trigger.Weekdays, Zone: j.Trigger.Zone,
 	}
 	if j.Trigger.Every > 0 {
 		t.Every = j.Trigger.Every.String()
 	}
-	return job{
+	return Job{
 		ID: j.Name, Kind: j.Kind, Subject: j.Subject, Lane: j.Lane, State: string(j.State), NextRun: j.Due,
 		Trigger: t, Lateness: shownLateness(j.Lateness), Requested: j.Requested && j.Reason.Code == store.ReasonRequested, Attempt: j.Attempt,
 		Started: j.Started, Reason: s.reasonOf(why), LastRun: j.LastRun, LastResult: string(j.LastResult),
@@ -62,15 +63,15 @@ func (s *Server) shownJob(tx *store.Tx, j store.Job) (job, error) {
 	}, nil
 }
 
-// run is one execution of a job.
-type run struct {
+// Run is one execution of a job.
+type Run struct {
 	ID         uint64    `json:"id"`
 	Occurrence time.Time `json:"occurrence,omitzero" doc:"The time in the schedule that it stands for"`
 	Started    time.Time `json:"started,omitzero" doc:"Missing if it did not take place"`
 	Ended      time.Time `json:"ended"`
 	Attempt    int       `json:"attempt,omitempty"`
 	Result     string    `json:"result"`
-	Reason     *reason   `json:"reason,omitempty"`
+	Reason     *Reason   `json:"reason,omitempty"`
 	Missed     int       `json:"missed,omitempty" doc:"Further occurrences that it stands for"`
 	Next       time.Time `json:"next,omitzero"`
 }
@@ -94,12 +95,12 @@ func (s *Server) jobsAPI(a *api) {
 	operation(a, http.MethodGet, "/jobs", "List jobs by their next run, the earliest first", s.listJobs)
 	operation(a, http.MethodGet, "/jobs/{id}", "Read a job and its last runs", s.readJob)
 	operation(a, http.MethodPost, "/jobs/{id}/pause", "Keep a job from being started", s.jobAction(scheduler.Pause))
-	operation(a, http.MethodPost, "/jobs/{id}/resume", "Let a paused job go on", s.jobAction(approved(scheduler.Resume)))
-	operation(a, http.MethodPost, "/jobs/{id}/run", "Run a job now; its schedule is not shifted", s.jobAction(approved(scheduler.RunNow)))
+	operation(a, http.MethodPost, "/jobs/{id}/resume", "Let a paused job go on", s.jobAction(posts.Approved(scheduler.Resume)))
+	operation(a, http.MethodPost, "/jobs/{id}/run", "Run a job now; its schedule is not shifted", s.jobAction(posts.Approved(scheduler.RunNow)))
 }
 
-func (s *Server) listJobs(_ context.Context, in *jobFilter) (*reply[list[job]], error) {
-	out := list[job]{Items: []job{}}
+func (s *Server) listJobs(_ context.Context, in *jobFilter) (*reply[List[Job]], error) {
+	out := List[Job]{Items: []Job{}}
 	err := s.db.View(func(tx *store.Tx) error {
 		page, err := tx.Jobs.Upcoming(in.Kind, store.Query{Limit: in.Limit, Cursor: in.Cursor})
 		if err != nil {
@@ -121,8 +122,8 @@ func (s *Server) listJobs(_ context.Context, in *jobFilter) (*reply[list[job]], 
 	return answer(out), nil
 }
 
-func (s *Server) readJob(_ context.Context, in *namedJob) (*reply[job], error) {
-	var out job
+func (s *Server) readJob(_ context.Context, in *namedJob) (*reply[Job], error) {
+	var out Job
 	err := s.db.View(func(tx *store.Tx) error {
 		j, err := tx.Jobs.ByName(in.ID)
 		if err != nil {
@@ -131,10 +132,10 @@ func (s *Server) readJob(_ context.Context, in *namedJob) (*reply[job], error) {
 		if out, err = s.shownJob(tx, j); err != nil {
 			return err
 		}
-		out.Runs = []run{}
+		out.Runs = []Run{}
 		past, err := tx.Runs.Of(in.ID, store.Query{Limit: shownRuns})
 		for _, r := range past.Items {
-			out.Runs = append(out.Runs, run{
+			out.Runs = append(out.Runs, Run{
 				ID: r.ID, Occurrence: r.Occurrence, Started: r.Started, Ended: r.Ended, Attempt: r.Attempt,
 				Result: string(r.Result), Reason: s.reasonOf(r.Reason), Missed: r.Missed, Next: r.Next,
 			})
@@ -148,9 +149,9 @@ func (s *Server) readJob(_ context.Context, in *namedJob) (*reply[job], error) {
 }
 
 // jobAction makes an operation of an action on a job.
-func (s *Server) jobAction(act func(*store.Tx, string) (store.Job, error)) func(context.Context, *namedJob) (*reply[job], error) {
-	return func(_ context.Context, in *namedJob) (*reply[job], error) {
-		var shown job
+func (s *Server) jobAction(act func(*store.Tx, string) (store.Job, error)) func(context.Context, *namedJob) (*reply[Job], error) {
+	return func(_ context.Context, in *namedJob) (*reply[Job], error) {
+		var shown Job
 		err := s.db.Update(func(tx *store.Tx) error {
 			j, err := act(tx, in.ID)
 			if err != nil {

@@ -1,4 +1,4 @@
-package web
+package api
 
 import (
 	"encoding/json"
@@ -25,7 +25,6 @@ type Problem struct {
 	Errors []FieldProblem `json:"errors,omitempty" doc:"What is wrong, field by field"`
 
 	retryAfter time.Duration
-	full       bool // it is about a full disk
 }
 
 // FieldProblem says what is wrong with one field and what to do.
@@ -38,12 +37,12 @@ type FieldProblem struct {
 // retrySoon is when a request that met a passing fault of the store should be made again.
 const retrySoon = 2 * time.Second
 
-func newProblem(status int, detail string) *Problem {
+func NewProblem(status int, detail string) *Problem {
 	return &Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: detail}
 }
 
 func fieldProblem(status int, fields ...FieldProblem) *Problem {
-	p := newProblem(status, "")
+	p := NewProblem(status, "")
 	p.Errors = fields
 	sentences := make([]string, len(fields))
 	for i, f := range fields {
@@ -74,9 +73,9 @@ func (p *Problem) GetHeaders() http.Header {
 // ContentType tells huma that this is a problem document.
 func (p *Problem) ContentType(string) string { return "application/problem+json" }
 
-// problemOf turns whatever an action returned into the refusal that its caller is given. This is
+// ProblemOf turns whatever an action returned into the refusal that its caller is given. This is
 // the one place where errors become statuses.
-func problemOf(err error) *Problem {
+func ProblemOf(err error) *Problem {
 	if p, ok := errors.AsType[*Problem](err); ok {
 		return p
 	}
@@ -84,7 +83,7 @@ func problemOf(err error) *Problem {
 		return fieldProblem(http.StatusUnprocessableEntity, FieldProblem{f.Field, f.Problem, f.Cure})
 	}
 	if c, ok := errors.AsType[*store.ConflictError](err); ok {
-		return newProblem(http.StatusConflict, c.Error())
+		return NewProblem(http.StatusConflict, c.Error())
 	}
 	if r, ok := errors.AsType[*session.Refusal](err); ok {
 		p := fieldProblem(r.Status, FieldProblem{r.Field, r.Problem, r.Cure})
@@ -92,25 +91,25 @@ func problemOf(err error) *Problem {
 		return p
 	}
 	if store.IsCorrupt(err) {
-		return newProblem(http.StatusInternalServerError, err.Error()+": run `belfry check`, and restore a backup")
+		return NewProblem(http.StatusInternalServerError, err.Error()+": run `belfry check`, and restore a backup")
 	}
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return newProblem(http.StatusNotFound, err.Error()+": see the list for what there is")
+		return NewProblem(http.StatusNotFound, err.Error()+": see the list for what there is")
 	case errors.Is(err, store.ErrExists):
-		return newProblem(http.StatusConflict, err.Error()+": choose another name")
+		return NewProblem(http.StatusConflict, err.Error()+": choose another name")
 	case store.IsFull(err):
-		p := newProblem(http.StatusServiceUnavailable, "the disk of the database is full and nothing can be written: make room, "+
+		p := NewProblem(http.StatusServiceUnavailable, "the disk of the database is full and nothing can be written: make room, "+
 			"then repeat the request, with the same Idempotency-Key where there is one")
-		p.retryAfter, p.full = retrySoon, true
+		p.retryAfter = retrySoon
 		return p
 	case errors.Is(err, store.ErrUnavailable):
-		p := newProblem(http.StatusServiceUnavailable, "the database cannot be used at the moment, and the change may have "+
+		p := NewProblem(http.StatusServiceUnavailable, "the database cannot be used at the moment, and the change may have "+
 			"been made or not: repeat the request, with the same Idempotency-Key where there is one")
 		p.retryAfter = retrySoon
 		return p
 	}
-	return newProblem(http.StatusInternalServerError, "something went wrong in Belfry: see its log")
+	return NewProblem(http.StatusInternalServerError, "something went wrong in Belfry: see its log")
 }
 
 // transformProblem makes huma's own refusals look like all others.
@@ -124,7 +123,7 @@ func transformProblem(_ huma.Context, _ string, body any) (any, error) {
 
 func fromHuma(model *huma.ErrorModel) *Problem {
 	if len(model.Errors) == 0 {
-		p := newProblem(model.Status, model.Detail)
+		p := NewProblem(model.Status, model.Detail)
 		switch model.Status {
 		case http.StatusRequestEntityTooLarge:
 			limit := "less"
@@ -193,8 +192,8 @@ func between(s, before, after string) (string, bool) {
 	return strings.CutSuffix(s, after)
 }
 
-// writeProblem answers a request of the API outside huma's handlers.
-func writeProblem(c echo.Context, p *Problem) error {
+// WriteProblem answers a request of the API outside huma's handlers.
+func WriteProblem(c echo.Context, p *Problem) error {
 	for name, values := range p.GetHeaders() {
 		c.Response().Header()[name] = values
 	}

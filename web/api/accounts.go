@@ -1,10 +1,9 @@
-package web
+package api
 
 import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 	"time"
 
 	"belfry/store"
@@ -39,8 +38,8 @@ type accountPatch struct {
 	KeepWatching *bool   `json:"keep_watching,omitempty"`
 }
 
-// watchedAccount is an account as the API shows it.
-type watchedAccount struct {
+// WatchedAccount is an account as the API shows it.
+type WatchedAccount struct {
 	ID           uint64    `json:"id"`
 	Site         string    `json:"site"`
 	Username     string    `json:"username"`
@@ -61,25 +60,11 @@ type watchedAccount struct {
 	UpdatedAt    time.Time `json:"updated_at"`
 }
 
-func shownAccount(link profileLink, a store.Account) watchedAccount {
-	return watchedAccount{
+func shownAccount(link func(store.Account) string, a store.Account) WatchedAccount {
+	return WatchedAccount{
 		ID: a.ID, Site: a.Site, Username: a.Username, Link: link(a), Note: a.Note, Tag: a.Tag, OwnerChat: a.OwnerChat,
 		KeepWatching: a.KeepWatching, State: string(a.State), Watched: a.Watched(), Outcome: string(a.Outcome), Detail: a.Detail,
 		Failures: a.Failures, CheckedAt: a.CheckedAt, FoundAt: a.FoundAt, ChangedAt: a.ChangedAt, CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
-	}
-}
-
-// profileLink returns the address of an account's profile; empty if nothing describes its site.
-type profileLink func(store.Account) string
-
-func (s *Server) profileLink(tx *store.Tx) profileLink {
-	rules := s.accounts.Rules(tx)
-	return func(a store.Account) string {
-		rule, known := rules[a.Site]
-		if !known {
-			return ""
-		}
-		return webAddress(rule.Profile(a.Username))
 	}
 }
 
@@ -108,55 +93,44 @@ type accountFilter struct {
 	Name   string `query:"name" maxLength:"200" doc:"Only accounts with this in their names"`
 }
 
-func (s *Server) listAccounts(_ context.Context, in *accountFilter) (*reply[list[watchedAccount]], error) {
-	page, link, err := s.findAccounts(store.AccountFilter{State: store.AccountState(in.State), Site: in.Site, Tag: in.Tag, Name: in.Name}, store.Query{Limit: in.Limit, Cursor: in.Cursor})
+func (s *Server) listAccounts(_ context.Context, in *accountFilter) (*reply[List[WatchedAccount]], error) {
+	var page store.Page[store.Account]
+	var link func(store.Account) string
+	err := s.db.View(func(tx *store.Tx) (err error) {
+		filter := store.AccountFilter{State: store.AccountState(in.State), Site: in.Site, Tag: in.Tag, Name: in.Name}
+		if page, err = s.accounts.Find(tx, filter, store.Query{Limit: in.Limit, Cursor: in.Cursor}); err != nil {
+			return err
+		}
+		link = s.accounts.ProfileLinks(tx)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	out := list[watchedAccount]{Items: make([]watchedAccount, 0, len(page.Items)), Next: page.Next}
+	out := List[WatchedAccount]{Items: make([]WatchedAccount, 0, len(page.Items)), Next: page.Next}
 	for _, a := range page.Items {
 		out.Items = append(out.Items, shownAccount(link, a))
 	}
 	return answer(out), nil
 }
 
-// findAccounts reads a page of accounts.
-func (s *Server) findAccounts(of store.AccountFilter, q store.Query) (found store.Page[store.Account], link profileLink, err error) {
-	err = s.db.View(func(tx *store.Tx) (err error) {
-		rules := s.accounts.Rules(tx)
-		of.Name = strings.TrimPrefix(of.Name, "@")
-		for _, rule := range rules {
-			if name := rule.Name(of.Name); name != "" && len(name) < len(of.Name) { // an address was pasted
-				of.Name = name
-				break
-			}
-		}
-		if found, err = tx.Accounts.List(of, q); err != nil {
-			return err
-		}
-		link = s.profileLink(tx)
-		return nil
-	})
-	return found, link, err
-}
-
-func (s *Server) createAccount(ctx context.Context, in *creation[newAccount]) (*created[watchedAccount], error) {
-	return once(ctx, s, "accounts", in, func() (func(*store.Tx) (watchedAccount, error), error) {
+func (s *Server) createAccount(ctx context.Context, in *creation[newAccount]) (*created[WatchedAccount], error) {
+	return once(ctx, s, "accounts", in, func() (func(*store.Tx) (WatchedAccount, error), error) {
 		b := in.Body
-		return func(tx *store.Tx) (watchedAccount, error) {
+		return func(tx *store.Tx) (WatchedAccount, error) {
 			a, err := s.accounts.Add(tx, accounts.Request{
 				Site: b.Site, Username: b.Username, Note: b.Note, Tag: b.Tag, OwnerChat: b.OwnerChat, KeepWatching: b.KeepWatching,
 			})
 			if err != nil {
-				return watchedAccount{}, err
+				return WatchedAccount{}, err
 			}
-			return shownAccount(s.profileLink(tx), a), nil
+			return shownAccount(s.accounts.ProfileLinks(tx), a), nil
 		}, nil
 	})
 }
 
-// importedLine is what became of one name of a list.
-type importedLine struct {
+// ImportedLine is what became of one name of a list.
+type ImportedLine struct {
 	Line      int    `json:"line" doc:"From 1"`
 	Text      string `json:"text" doc:"As it was written"`
 	Username  string `json:"username,omitempty" doc:"As it was understood"`
@@ -165,27 +139,27 @@ type importedLine struct {
 	Problem   string `json:"problem,omitempty" doc:"With nonsense: what is wrong, and what to do"`
 }
 
-// imported is what became of a list.
-type imported struct {
+// Imported is what became of a list.
+type Imported struct {
 	Added      int            `json:"added"`
 	Duplicates int            `json:"duplicates"`
 	Nonsense   int            `json:"nonsense"`
-	Lines      []importedLine `json:"lines"`
+	Lines      []ImportedLine `json:"lines"`
 }
 
-func (s *Server) importAccounts(ctx context.Context, in *creation[newAccounts]) (*created[imported], error) {
-	return once(ctx, s, "accounts/import", in, func() (func(*store.Tx) (imported, error), error) {
+func (s *Server) importAccounts(ctx context.Context, in *creation[newAccounts]) (*created[Imported], error) {
+	return once(ctx, s, "accounts/import", in, func() (func(*store.Tx) (Imported, error), error) {
 		b := in.Body
-		return func(tx *store.Tx) (imported, error) {
+		return func(tx *store.Tx) (Imported, error) {
 			list, err := s.accounts.AddList(tx, b.Text, accounts.Request{
 				Site: b.Site, Note: b.Note, Tag: b.Tag, OwnerChat: b.OwnerChat, KeepWatching: b.KeepWatching,
 			})
 			if err != nil {
-				return imported{}, ofField(err, "list", "text")
+				return Imported{}, ofField(err, "list", "text")
 			}
-			out := imported{Added: list.Added, Duplicates: list.Duplicates, Nonsense: list.Nonsense, Lines: make([]importedLine, 0, len(list.Lines))}
+			out := Imported{Added: list.Added, Duplicates: list.Duplicates, Nonsense: list.Nonsense, Lines: make([]ImportedLine, 0, len(list.Lines))}
 			for _, line := range list.Lines {
-				out.Lines = append(out.Lines, importedLine{line.N, line.Text, line.Username, line.ID, string(line.Result), line.Problem})
+				out.Lines = append(out.Lines, ImportedLine{line.N, line.Text, line.Username, line.ID, string(line.Result), line.Problem})
 			}
 			return out, nil
 		}, nil
@@ -200,14 +174,14 @@ func ofField(err error, name, here string) error {
 	return err
 }
 
-func (s *Server) readAccount(_ context.Context, in *one) (*reply[watchedAccount], error) {
-	var out watchedAccount
+func (s *Server) readAccount(_ context.Context, in *one) (*reply[WatchedAccount], error) {
+	var out WatchedAccount
 	err := s.db.View(func(tx *store.Tx) error {
 		a, err := tx.Accounts.Get(in.ID)
 		if err != nil {
 			return err
 		}
-		out = shownAccount(s.profileLink(tx), a)
+		out = shownAccount(s.accounts.ProfileLinks(tx), a)
 		return nil
 	})
 	if err != nil {
@@ -221,14 +195,14 @@ type accountChange struct {
 	Body accountPatch
 }
 
-func (s *Server) changeAccount(_ context.Context, in *accountChange) (*reply[watchedAccount], error) {
-	var out watchedAccount
+func (s *Server) changeAccount(_ context.Context, in *accountChange) (*reply[WatchedAccount], error) {
+	var out WatchedAccount
 	err := s.db.Update(func(tx *store.Tx) error {
 		a, err := s.accounts.Change(tx, in.ID, accounts.Change(in.Body))
 		if err != nil {
 			return err
 		}
-		out = shownAccount(s.profileLink(tx), a)
+		out = shownAccount(s.accounts.ProfileLinks(tx), a)
 		return nil
 	})
 	if err != nil {
@@ -241,8 +215,8 @@ func (s *Server) removeAccount(_ context.Context, in *one) (*struct{}, error) {
 	return nil, s.db.Update(func(tx *store.Tx) error { return s.accounts.Remove(tx, in.ID) })
 }
 
-// accountResult is what checks of an account came to, as long as they came to the same.
-type accountResult struct {
+// AccountResult is what checks of an account came to, as long as they came to the same.
+type AccountResult struct {
 	ID      uint64    `json:"id"`
 	Outcome string    `json:"outcome" doc:"found, not_found or error"`
 	State   string    `json:"state" doc:"What was believed of the account then"`
@@ -261,7 +235,7 @@ type resultFilter struct {
 	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
 }
 
-func (s *Server) listResults(_ context.Context, in *resultFilter) (*reply[list[accountResult]], error) {
+func (s *Server) listResults(_ context.Context, in *resultFilter) (*reply[List[AccountResult]], error) {
 	var page store.Page[store.AccountResult]
 	err := s.db.View(func(tx *store.Tx) error {
 		if _, err := tx.Accounts.Get(in.ID); err != nil {
@@ -274,9 +248,9 @@ func (s *Server) listResults(_ context.Context, in *resultFilter) (*reply[list[a
 	if err != nil {
 		return nil, err
 	}
-	out := list[accountResult]{Items: make([]accountResult, 0, len(page.Items)), Next: page.Next}
+	out := List[AccountResult]{Items: make([]AccountResult, 0, len(page.Items)), Next: page.Next}
 	for _, r := range page.Items {
-		out.Items = append(out.Items, accountResult{
+		out.Items = append(out.Items, AccountResult{
 			ID: r.ID, Outcome: string(r.Outcome), State: string(r.State), Changed: r.Changed, Status: r.Status, Detail: r.Detail,
 			From: r.From, To: r.To, Times: r.Times, CheckID: r.CheckID,
 		})

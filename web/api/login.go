@@ -1,4 +1,4 @@
-package web
+package api
 
 import (
 	"context"
@@ -27,8 +27,8 @@ type loginStep struct {
 	Session  *string `json:"session,omitempty" doc:"A Telethon StringSession, or its .session file in base64, in the place of its own"`
 }
 
-// loginState is where a login stands.
-type loginState struct {
+// LoginState is where a login stands.
+type LoginState struct {
 	State   string    `json:"state" doc:"code, password or qr: what it waits for; done: logged in, or connecting with the session that was given"`
 	Via     string    `json:"via,omitempty" doc:"Where the code was sent: app, sms, call, email and others"`
 	Hint    string    `json:"hint,omitempty" doc:"The account's hint for its password"`
@@ -42,7 +42,7 @@ type loginRequest struct {
 	Body loginStep
 }
 
-func (s *Server) logIn(ctx context.Context, in *loginRequest) (*reply[loginState], error) {
+func (s *Server) logIn(ctx context.Context, in *loginRequest) (*reply[LoginState], error) {
 	b := in.Body
 	given := 0
 	for _, is := range []bool{b.Phone != nil, b.Code != nil, b.Password != nil, b.QR != nil && *b.QR, b.Session != nil} {
@@ -69,7 +69,7 @@ func (s *Server) logIn(ctx context.Context, in *loginRequest) (*reply[loginState
 	if err != nil {
 		return nil, err
 	}
-	return answer(loginState{
+	return answer(LoginState{
 		State: string(step.State), Via: step.Via, Hint: step.Hint, URL: step.URL, Expires: step.Expires, Title: step.Title,
 	}), nil
 }
@@ -85,7 +85,7 @@ func (s *Server) readSession(text string) ([]byte, error) {
 	return s.logins.Session([]byte(text))
 }
 
-func (s *Server) logOut(ctx context.Context, in *one) (*reply[identity], error) {
+func (s *Server) logOut(ctx context.Context, in *one) (*reply[Identity], error) {
 	if err := s.logins.LogOut(ctx, in.ID); err != nil {
 		return nil, err
 	}

@@ -1,36 +1,21 @@
-package web
+package api
 
 import (
 	"context"
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 
 	"belfry/store"
 )
 
-// watchedSite is a site on which accounts can be watched.
-type watchedSite struct {
+// WatchedSite is a site on which accounts can be watched.
+type WatchedSite struct {
 	Site    string `json:"site" doc:"What an account's site is called" example:"instagram"`
 	Profile string `json:"profile" doc:"The address of a profile; {} is the user name" example:"https://www.instagram.com/{}/"`
 	Own     bool   `json:"own" doc:"Its rule was imported"`
 	Via     string `json:"via,omitempty" doc:"identity for a site that is asked through a login"`
-}
-
-// readSites returns the sites by their names.
-func (s *Server) readSites(tx *store.Tx) ([]watchedSite, error) {
-	rules := s.accounts.Rules(tx)
-	own, err := s.accounts.OwnSites(tx)
-	if err != nil {
-		return nil, err
-	}
-	sites := make([]watchedSite, 0, len(rules))
-	for _, site := range rules.Sites() {
-		sites = append(sites, watchedSite{Site: site, Profile: rules[site].URL, Own: slices.Contains(own, site), Via: rules[site].Via})
-	}
-	return sites, nil
 }
 
 // sitesAPI registers the operations on the rules by which sites are asked.
@@ -40,10 +25,13 @@ func (s *Server) sitesAPI(a *api) {
 	operation(a, http.MethodDelete, "/accounts/sites/{site}", "Forget an imported rule; one that comes with Belfry is used again", s.removeSite)
 }
 
-func (s *Server) listSites(context.Context, *struct{}) (*reply[list[watchedSite]], error) {
-	out := list[watchedSite]{}
-	err := s.db.View(func(tx *store.Tx) (err error) {
-		out.Items, err = s.readSites(tx)
+func (s *Server) listSites(context.Context, *struct{}) (*reply[List[WatchedSite]], error) {
+	out := List[WatchedSite]{Items: []WatchedSite{}}
+	err := s.db.View(func(tx *store.Tx) error {
+		sites, err := s.accounts.Sites(tx)
+		for _, site := range sites {
+			out.Items = append(out.Items, WatchedSite(site))
+		}
 		return err
 	})
 	if err != nil {
@@ -58,13 +46,13 @@ type siteImport struct {
 	}
 }
 
-// importedSites names the sites whose rules were taken.
-type importedSites struct {
+// ImportedSites names the sites whose rules were taken.
+type ImportedSites struct {
 	Sites []string `json:"sites"`
 }
 
-func (s *Server) importSites(_ context.Context, in *siteImport) (*reply[importedSites], error) {
-	var out importedSites
+func (s *Server) importSites(_ context.Context, in *siteImport) (*reply[ImportedSites], error) {
+	var out ImportedSites
 	err := s.db.Update(func(tx *store.Tx) (err error) {
 		out.Sites, err = s.accounts.ImportRules(tx, in.Body.Rules)
 		return err

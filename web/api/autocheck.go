@@ -1,4 +1,4 @@
-package web
+package api
 
 import (
 	"context"
@@ -11,11 +11,11 @@ import (
 	"belfry/worker/accounts"
 )
 
-// accountCheck is one check of the accounts as the API shows it.
-type accountCheck struct {
+// AccountCheck is one check of the accounts as the API shows it.
+type AccountCheck struct {
 	ID       uint64    `json:"id"`
 	Status   string    `json:"status" doc:"running, done, or stopped (it gave a site up)"`
-	Reason   *reason   `json:"reason,omitempty" doc:"Why it was stopped; with several sites, given_up has the reason of each"`
+	Reason   *Reason   `json:"reason,omitempty" doc:"Why it was stopped; with several sites, given_up has the reason of each"`
 	Began    time.Time `json:"began"`
 	Ended    time.Time `json:"ended,omitzero"`
 	Total    int       `json:"total" doc:"Accounts that it is about"`
@@ -25,66 +25,66 @@ type accountCheck struct {
 	Errors   int       `json:"errors" doc:"Accounts of which the site would not say"`
 	Changes  int       `json:"changes" doc:"Accounts of which something else is believed now"`
 	Stopped  []string  `json:"stopped" doc:"Sites that did not answer"`
-	GivenUp  []givenUp `json:"given_up,omitempty" doc:"Of these, the first 20, each with its reason"`
+	GivenUp  []GivenUp `json:"given_up,omitempty" doc:"Of these, the first 20, each with its reason"`
 }
 
-// givenUp is a site that a check gave up.
-type givenUp struct {
+// GivenUp is a site that a check gave up.
+type GivenUp struct {
 	Site   string  `json:"site"`
-	Reason *reason `json:"reason" doc:"Why; until says how long the site is left alone for that"`
+	Reason *Reason `json:"reason" doc:"Why; until says how long the site is left alone for that"`
 }
 
-func (s *Server) shownCheck(c store.AccountCheck) accountCheck {
-	out := accountCheck{
+func (s *Server) shownCheck(c store.AccountCheck) AccountCheck {
+	out := AccountCheck{
 		ID: c.ID, Status: string(c.Status), Reason: s.reasonOf(c.Reason), Began: c.Began, Ended: c.Ended, Total: c.Total, Checked: c.Checked,
 		Found: c.Found, NotFound: c.NotFound, Errors: c.Errors, Changes: c.Changes, Stopped: append([]string{}, c.Stopped...),
 	}
 	for _, site := range c.GivenUp {
-		out.GivenUp = append(out.GivenUp, givenUp{site.Site, s.reasonOf(site.Reason)})
+		out.GivenUp = append(out.GivenUp, GivenUp{site.Site, s.reasonOf(site.Reason)})
 	}
 	return out
 }
 
-// siteAlone is a site that is left alone for a while.
-type siteAlone struct {
+// SiteAlone is a site that is left alone for a while.
+type SiteAlone struct {
 	Site   string    `json:"site"`
 	Until  time.Time `json:"until"`
 	Stops  int       `json:"stops" doc:"Checks in a row that gave it up"`
-	Reason *reason   `json:"reason,omitempty"`
+	Reason *Reason   `json:"reason,omitempty"`
 }
 
-// stateCounts are the numbers of accounts in each state.
-type stateCounts struct {
+// StateCounts are the numbers of accounts in each state.
+type StateCounts struct {
 	Pending  int `json:"pending"`
 	Found    int `json:"found"`
 	NotFound int `json:"not_found"`
 }
 
-// autocheck is how the check of the accounts stands.
-type autocheck struct {
+// Autocheck is how the check of the accounts stands.
+type Autocheck struct {
 	Interval string        `json:"interval" doc:"The time between two checks" example:"5m0s"`
 	Quiet    bool          `json:"quiet" doc:"The admins are told only what has changed"`
 	Next     time.Time     `json:"next_check,omitzero" doc:"When the next check begins; while one is running, its next step"`
 	Job      string        `json:"job" doc:"The job that checks" example:"autocheck"`
 	State    string        `json:"state,omitempty" doc:"Of the job: waiting, running, paused or set_aside"`
-	Waiting  *reason       `json:"waiting,omitempty" doc:"Why it does not check now"`
-	Running  *accountCheck `json:"running,omitempty" doc:"The check under way"`
-	Last     *accountCheck `json:"last,omitempty" doc:"The last that has ended"`
-	Counts   stateCounts   `json:"counts" doc:"Accounts by state"`
-	Alone    []siteAlone   `json:"left_alone" doc:"Sites that refused and are not asked for a while"`
+	Waiting  *Reason       `json:"waiting,omitempty" doc:"Why it does not check now"`
+	Running  *AccountCheck `json:"running,omitempty" doc:"The check under way"`
+	Last     *AccountCheck `json:"last,omitempty" doc:"The last that has ended"`
+	Counts   StateCounts   `json:"counts" doc:"Accounts by state"`
+	Alone    []SiteAlone   `json:"left_alone" doc:"Sites that refused and are not asked for a while"`
 	Notices  int           `json:"notices_waiting" doc:"Messages to the admins that are still to be sent"`
 }
 
 // shownAutocheck reads how the check stands.
-func (s *Server) shownAutocheck(tx *store.Tx) (autocheck, error) {
+func (s *Server) shownAutocheck(tx *store.Tx) (Autocheck, error) {
 	now, err := s.accounts.Status(tx)
 	if err != nil {
-		return autocheck{}, err
+		return Autocheck{}, err
 	}
-	out := autocheck{
+	out := Autocheck{
 		Interval: now.Interval.String(), Quiet: now.Quiet, Next: now.Job.Due, Job: accounts.JobName, State: string(now.Job.State),
-		Counts: stateCounts{now.Counts[store.AccountPending], now.Counts[store.AccountFound], now.Counts[store.AccountNotFound]},
-		Alone:  make([]siteAlone, 0, len(now.Alone)), Notices: now.Waiting,
+		Counts: StateCounts{now.Counts[store.AccountPending], now.Counts[store.AccountFound], now.Counts[store.AccountNotFound]},
+		Alone:  make([]SiteAlone, 0, len(now.Alone)), Notices: now.Waiting,
 	}
 	if now.Job.ID != 0 {
 		why, err := scheduler.Why(tx, now.Job)
@@ -94,7 +94,7 @@ func (s *Server) shownAutocheck(tx *store.Tx) (autocheck, error) {
 		out.Waiting = s.reasonOf(why)
 	}
 	for _, each := range []struct {
-		to   **accountCheck
+		to   **AccountCheck
 		from *store.AccountCheck
 	}{{&out.Running, now.Running}, {&out.Last, now.Last}} {
 		if each.from != nil {
@@ -103,7 +103,7 @@ func (s *Server) shownAutocheck(tx *store.Tx) (autocheck, error) {
 		}
 	}
 	for _, site := range now.Alone {
-		out.Alone = append(out.Alone, siteAlone{site.Site, site.Until, site.Stops, s.reasonOf(site.Reason)})
+		out.Alone = append(out.Alone, SiteAlone{site.Site, site.Until, site.Stops, s.reasonOf(site.Reason)})
 	}
 	return out, nil
 }
@@ -116,8 +116,8 @@ func (s *Server) autocheckAPI(a *api) {
 	operation(a, http.MethodGet, "/autocheck/checks", "List the checks, the latest first", s.listChecks)
 }
 
-func (s *Server) readAutocheck(context.Context, *struct{}) (*reply[autocheck], error) {
-	var out autocheck
+func (s *Server) readAutocheck(context.Context, *struct{}) (*reply[Autocheck], error) {
+	var out Autocheck
 	err := s.db.View(func(tx *store.Tx) (err error) {
 		out, err = s.shownAutocheck(tx)
 		return err
@@ -135,7 +135,7 @@ type autocheckChange struct {
 	}
 }
 
-func (s *Server) changeAutocheck(_ context.Context, in *autocheckChange) (*reply[autocheck], error) {
+func (s *Server) changeAutocheck(_ context.Context, in *autocheckChange) (*reply[Autocheck], error) {
 	var every time.Duration
 	if in.Body.Interval != nil {
 		var err error
@@ -156,7 +156,7 @@ func (s *Server) changeAutocheck(_ context.Context, in *autocheckChange) (*reply
 	})
 }
 
-func (s *Server) runAutocheck(context.Context, *struct{}) (*reply[autocheck], error) {
+func (s *Server) runAutocheck(context.Context, *struct{}) (*reply[Autocheck], error) {
 	return s.autocheckAfter(func(tx *store.Tx) error {
 		_, err := s.accounts.CheckNow(tx)
 		return err
@@ -164,8 +164,8 @@ func (s *Server) runAutocheck(context.Context, *struct{}) (*reply[autocheck], er
 }
 
 // autocheckAfter answers with how the check stands after an action.
-func (s *Server) autocheckAfter(act func(*store.Tx) error) (*reply[autocheck], error) {
-	var out autocheck
+func (s *Server) autocheckAfter(act func(*store.Tx) error) (*reply[Autocheck], error) {
+	var out Autocheck
 	err := s.db.Update(func(tx *store.Tx) error {
 		err := act(tx)
 		if err == nil {
@@ -184,7 +184,7 @@ type checkFilter struct {
 	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
 }
 
-func (s *Server) listChecks(_ context.Context, in *checkFilter) (*reply[list[accountCheck]], error) {
+func (s *Server) listChecks(_ context.Context, in *checkFilter) (*reply[List[AccountCheck]], error) {
 	var page store.Page[store.AccountCheck]
 	err := s.db.View(func(tx *store.Tx) (err error) {
 		page, err = tx.AccountChecks.ByTime(store.Query{Limit: in.Limit, Cursor: in.Cursor})
@@ -193,7 +193,7 @@ func (s *Server) listChecks(_ context.Context, in *checkFilter) (*reply[list[acc
 	if err != nil {
 		return nil, err
 	}
-	out := list[accountCheck]{Items: make([]accountCheck, 0, len(page.Items)), Next: page.Next}
+	out := List[AccountCheck]{Items: make([]AccountCheck, 0, len(page.Items)), Next: page.Next}
 	for _, c := range page.Items {
 		out.Items = append(out.Items, s.shownCheck(c))
 	}

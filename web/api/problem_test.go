@@ -1,4 +1,4 @@
-package web
+package api
 
 import (
 	"errors"
@@ -26,16 +26,16 @@ func TestEachErrorHasItsStatus(t *testing.T) {
 		{&store.CorruptError{Table: "posts", ID: 3, Err: errors.New("checksum")}, http.StatusInternalServerError, ""},
 		{errors.New("something with a path: /var/lib/belfry"), http.StatusInternalServerError, ""},
 	} {
-		p := problemOf(wrap(c.err))
+		p := ProblemOf(wrap(c.err))
 		if p.Status != c.status || p.Detail == "" || p.GetHeaders().Get("Retry-After") != c.retry {
 			t.Errorf("%v: %+v", c.err, p)
 		}
 	}
 	full := fmt.Errorf("commit: %w: %w", store.ErrUnavailable, syscall.ENOSPC)
-	if p := problemOf(wrap(full)); p.Status != http.StatusServiceUnavailable || !strings.Contains(p.Detail, "full") {
+	if p := ProblemOf(wrap(full)); p.Status != http.StatusServiceUnavailable || !strings.Contains(p.Detail, "full") {
 		t.Errorf("that the disk is full is not said: %+v", p)
 	}
-	if p := problemOf(errors.New("secret detail")); p.Detail != problemOf(errors.New("another")).Detail {
+	if p := ProblemOf(errors.New("secret detail")); p.Detail != ProblemOf(errors.New("another")).Detail {
 		t.Errorf("an error that nobody sorted is shown: %s", p.Detail)
 	}
 }

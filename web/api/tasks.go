@@ -1,4 +1,4 @@
-package web
+package api
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 type newTask struct {
 	ContentID     number   `json:"content_id,omitempty" doc:"The content that goes out; or give text"`
 	Text          string   `json:"text,omitempty" doc:"The text, in the given format"`
-	Media         []media  `json:"media,omitempty" doc:"What is shown with the text; two or more make an album"`
+	Media         []Media  `json:"media,omitempty" doc:"What is shown with the text; two or more make an album"`
 	Format        string   `json:"format,omitempty" doc:"html, markdown or plain (default)"`
 	IdentityID    number   `json:"identity_id,omitempty" doc:"The user account that sends; if left out the only one"`
 	Targets       targets  `json:"target_chat_ids,omitempty" doc:"The chats, in the order in which they get it; TARGET_CHAT_IDS if left out"`
@@ -34,31 +34,21 @@ func (b newTask) request() (tasks.Request, error) {
 	chats, err := b.Targets.named()
 	return tasks.Request{
 		ContentID: uint64(b.ContentID), Text: b.Text, Media: storedMedia(b.Media), Format: b.Format,
-		IdentityID: uint64(b.IdentityID), Targets: chats, MinPause: seconds(b.MinPause), MaxPause: seconds(b.MaxPause),
+		IdentityID: uint64(b.IdentityID), Targets: chats, MinPause: tasks.Seconds(b.MinPause), MaxPause: tasks.Seconds(b.MaxPause),
 		Attempts: b.MaxAttempts, StartAt: b.StartAt, QuietFrom: b.QuietFrom, QuietTo: b.QuietTo, DailyCap: b.DailyCap,
 		Silent: b.Silent, NoLinkPreview: b.NoLinkPreview, DryRun: b.DryRun, Hold: b.Hold,
 	}, err
 }
 
-// seconds is a length of time that was given in seconds; one that no pause can have stays too long.
-func seconds(s *float64) *time.Duration {
-	if s == nil {
-		return nil
-	}
-	const tooLong = 1e9
-	d := time.Duration(min(max(*s, -tooLong), tooLong) * float64(time.Second))
-	return &d
-}
-
-// task is a broadcast as the API shows it.
-type task struct {
+// Task is a broadcast as the API shows it.
+type Task struct {
 	ID              uint64    `json:"id"`
 	Status          string    `json:"status" doc:"preparing (a large list of chats is being written), pending, processing, done, failed or cancelled"`
 	ContentID       uint64    `json:"content_id,omitempty"`
 	IdentityID      uint64    `json:"identity_id"`
 	Text            string    `json:"text"`
 	Format          string    `json:"format"`
-	Media           []media   `json:"media"`
+	Media           []Media   `json:"media"`
 	Silent          bool      `json:"silent"`
 	NoLinkPreview   bool      `json:"no_link_preview"`
 	MinPause        float64   `json:"min_seconds_between_chats"`
@@ -71,7 +61,7 @@ type task struct {
 	Skipped         int       `json:"skipped_count" doc:"Chats that refuse it, or are not to have it"`
 	Left            int       `json:"left_count" doc:"Chats that are still to be sent to"`
 	LastError       string    `json:"last_error" doc:"Of the task or of a chat, in plain words; empty if there was none"`
-	LastErrorReason *reason   `json:"last_error_reason,omitempty"`
+	LastErrorReason *Reason   `json:"last_error_reason,omitempty"`
 	StartAt         time.Time `json:"start_at"`
 	QuietFrom       string    `json:"quiet_from,omitempty"`
 	QuietTo         string    `json:"quiet_to,omitempty"`
@@ -79,7 +69,7 @@ type task struct {
 	Paused          bool      `json:"paused" doc:"It goes on when it is resumed"`
 	NextTarget      string    `json:"next_target,omitempty" doc:"The chat that comes next"`
 	NextAt          time.Time `json:"next_at,omitzero" doc:"When, as far as is known"`
-	Waiting         *reason   `json:"waiting,omitempty" doc:"Why not before"`
+	Waiting         *Reason   `json:"waiting,omitempty" doc:"Why not before"`
 	EstimatedEnd    time.Time `json:"estimated_end,omitzero" doc:"When the last chat will have been sent to, by estimate"`
 	DryRun          string    `json:"dry_run" doc:"running, done, or empty if none was asked for"`
 	CreatedAt       time.Time `json:"created_at"`
@@ -89,12 +79,12 @@ type task struct {
 }
 
 // shownTask needs the transaction for what comes next.
-func (s *Server) shownTask(tx *store.Tx, t store.Task) (task, error) {
+func (s *Server) shownTask(tx *store.Tx, t store.Task) (Task, error) {
 	next, err := s.tasks.ProgressOf(tx, t)
 	if err != nil {
-		return task{}, err
+		return Task{}, err
 	}
-	return task{
+	return Task{
 		ID: t.ID, Status: string(t.Status), ContentID: t.ContentID, IdentityID: t.IdentityID, Text: t.Text, Format: t.Format,
 		Media: shownMedia(t.Media), Silent: t.Silent, NoLinkPreview: t.NoLinkPreview,
 		MinPause: t.MinPause.Seconds(), MaxPause: t.MaxPause.Seconds(), MaxAttempts: t.MaxAttempts, Attempts: t.Attempts,
@@ -124,8 +114,8 @@ func (s *Server) tasksAPI(a *api) {
 	operation(a, http.MethodGet, "/tasks/{id}/deliveries.csv", "The same as a file for a spreadsheet", s.deliveryFile, csvFile)
 }
 
-func (s *Server) createTask(ctx context.Context, in *creation[newTask]) (*created[task], error) {
-	return once(ctx, s, "tasks", in, func() (func(*store.Tx) (task, error), error) {
+func (s *Server) createTask(ctx context.Context, in *creation[newTask]) (*created[Task], error) {
+	return once(ctx, s, "tasks", in, func() (func(*store.Tx) (Task, error), error) {
 		request, err := in.Body.request()
 		if err != nil {
 			return nil, err
@@ -134,10 +124,10 @@ func (s *Server) createTask(ctx context.Context, in *creation[newTask]) (*create
 		if err != nil {
 			return nil, err
 		}
-		return func(tx *store.Tx) (task, error) {
+		return func(tx *store.Tx) (Task, error) {
 			t, err := s.tasks.Create(tx, draft)
 			if err != nil {
-				return task{}, err
+				return Task{}, err
 			}
 			return s.shownTask(tx, t)
 		}, nil
@@ -150,14 +140,14 @@ type taskFilter struct {
 	Status string `query:"status" enum:"preparing,pending,processing,done,failed,cancelled" doc:"Only broadcasts that have this status"`
 }
 
-func (s *Server) listTasks(_ context.Context, in *taskFilter) (*reply[list[task]], error) {
-	out := list[task]{}
+func (s *Server) listTasks(_ context.Context, in *taskFilter) (*reply[List[Task]], error) {
+	out := List[Task]{}
 	err := s.db.View(func(tx *store.Tx) error {
 		page, err := tx.Tasks.ByTime(store.TaskStatus(in.Status), store.Query{Limit: in.Limit, Cursor: in.Cursor})
 		if err != nil {
 			return err
 		}
-		out = list[task]{Items: make([]task, 0, len(page.Items)), Next: page.Next}
+		out = List[Task]{Items: make([]Task, 0, len(page.Items)), Next: page.Next}
 		for _, t := range page.Items {
 			shown, err := s.shownTask(tx, t)
 			if err != nil {
@@ -173,8 +163,8 @@ func (s *Server) listTasks(_ context.Context, in *taskFilter) (*reply[list[task]
 	return answer(out), nil
 }
 
-func (s *Server) readTask(_ context.Context, in *one) (*reply[task], error) {
-	var out task
+func (s *Server) readTask(_ context.Context, in *one) (*reply[Task], error) {
+	var out Task
 	err := s.db.View(func(tx *store.Tx) error {
 		t, err := tx.Tasks.Get(in.ID)
 		if err != nil {
@@ -190,9 +180,9 @@ func (s *Server) readTask(_ context.Context, in *one) (*reply[task], error) {
 }
 
 // taskAction makes an operation of an action on a broadcast.
-func (s *Server) taskAction(act func(*tasks.Worker, *store.Tx, uint64) (store.Task, error)) func(context.Context, *one) (*reply[task], error) {
-	return func(_ context.Context, in *one) (*reply[task], error) {
-		var out task
+func (s *Server) taskAction(act func(*tasks.Worker, *store.Tx, uint64) (store.Task, error)) func(context.Context, *one) (*reply[Task], error) {
+	return func(_ context.Context, in *one) (*reply[Task], error) {
+		var out Task
 		err := s.db.Update(func(tx *store.Tx) error {
 			t, err := act(s.tasks, tx, in.ID)
 			if err != nil {
@@ -208,16 +198,16 @@ func (s *Server) taskAction(act func(*tasks.Worker, *store.Tx, uint64) (store.Ta
 	}
 }
 
-// previewed says where the account finds its preview.
-type previewed struct {
+// Previewed says where the account finds its preview.
+type Previewed struct {
 	MessageIDs []int64 `json:"message_ids" doc:"In the account's saved messages"`
 	Link       string  `json:"link,omitempty"`
 }
 
-func (s *Server) previewTask(ctx context.Context, in *one) (*reply[previewed], error) {
+func (s *Server) previewTask(ctx context.Context, in *one) (*reply[Previewed], error) {
 	receipt, err := s.tasks.Preview(ctx, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	return answer(previewed{MessageIDs: append([]int64{}, receipt.MessageIDs...), Link: receipt.Link}), nil
+	return answer(Previewed{MessageIDs: append([]int64{}, receipt.MessageIDs...), Link: receipt.Link}), nil
 }

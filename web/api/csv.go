@@ -1,4 +1,4 @@
-package web
+package api
 
 import (
 	"context"
@@ -19,6 +19,9 @@ import (
 // csvRows is how many chats of a file are read in one view of the store.
 const csvRows = 500
 
+// partTime is how long sending that many may take.
+const partTime = time.Minute
+
 // csvFile describes the answer as what it is.
 func csvFile(op *huma.Operation) {
 	op.Responses = map[string]*huma.Response{"200": {
@@ -28,33 +31,28 @@ func csvFile(op *huma.Operation) {
 }
 
 func (s *Server) deliveryFile(_ context.Context, in *one) (*huma.StreamResponse, error) {
-	t, err := s.task(in.ID)
+	var t store.Task
+	err := s.db.View(func(tx *store.Tx) (err error) {
+		t, err = tx.Tasks.Get(in.ID)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {
-		r := reader{lang: english, words: wordsIn(english), zone: time.UTC}
-		s.sendDeliveries(humaecho.Unwrap(ctx), r, t, "")
+		s.SendDeliveries(humaecho.Unwrap(ctx), t, "", func(r store.Reason) string { return r.Text(english, time.UTC) })
 	}}, nil
 }
 
-func (s *Server) task(id uint64) (t store.Task, err error) {
-	err = s.db.View(func(tx *store.Tx) (err error) {
-		t, err = tx.Tasks.Get(id)
-		return err
-	})
-	return t, err
-}
-
-// sendDeliveries answers with the chats of a broadcast as a table, beginning with mark. It is sent
+// SendDeliveries answers with the chats of a broadcast as a table, beginning with mark. It is sent
 // while it is read, some hundred lines at a time; if that fails in the middle the connection is cut,
 // so that nobody takes a part for the whole.
-func (s *Server) sendDeliveries(c echo.Context, r reader, t store.Task, mark string) {
+func (s *Server) SendDeliveries(c echo.Context, t store.Task, mark string, why func(store.Reason) string) {
 	h := c.Response().Header()
 	h.Set("Content-Type", "text/csv; charset=utf-8")
 	h.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="belfry-task-%d.csv"`, t.ID))
 	c.Response().WriteHeader(http.StatusOK)
-	if err := s.writeDeliveries(c, r, t, mark); err != nil {
+	if err := s.writeDeliveries(c, t, mark, why); err != nil {
 		if c.Request().Context().Err() == nil {
 			s.cfg.Log.Error().Err(err).Uint64("task", t.ID).Msg("a list of chats was cut off")
 		}
@@ -62,7 +60,7 @@ func (s *Server) sendDeliveries(c echo.Context, r reader, t store.Task, mark str
 	}
 }
 
-func (s *Server) writeDeliveries(c echo.Context, r reader, t store.Task, mark string) error {
+func (s *Server) writeDeliveries(c echo.Context, t store.Task, mark string, why func(store.Reason) string) error {
 	if _, err := c.Response().Write([]byte(mark)); err != nil {
 		return err
 	}
@@ -76,7 +74,7 @@ func (s *Server) writeDeliveries(c echo.Context, r reader, t store.Task, mark st
 		})
 		for _, d := range page.Items {
 			if err == nil {
-				err = out.Write(r.deliveryCells(d))
+				err = out.Write(deliveryCells(d, why))
 			}
 		}
 		if out.Flush(); err == nil {
@@ -85,26 +83,26 @@ func (s *Server) writeDeliveries(c echo.Context, r reader, t store.Task, mark st
 		if cursor = page.Next; cursor == "" || err != nil {
 			break
 		}
-		err = control.SetWriteDeadline(time.Now().Add(writeTimeout))
+		err = control.SetWriteDeadline(time.Now().Add(partTime))
 	}
 	return err
 }
 
-func (r reader) deliveryCells(d store.Delivery) []string {
+func deliveryCells(d store.Delivery, why func(store.Reason) string) []string {
 	ids := make([]string, len(d.MessageIDs))
 	for i, n := range d.MessageIDs {
 		ids[i] = strconv.FormatInt(n, 10)
 	}
 	history := make([]string, len(d.Tries))
 	for i, t := range d.Tries {
-		history[i] = strings.TrimSpace(t.At.UTC().Format(time.RFC3339) + " " + string(t.Outcome) + " " + r.why(t.Reason))
+		history[i] = strings.TrimSpace(t.At.UTC().Format(time.RFC3339) + " " + string(t.Outcome) + " " + why(t.Reason))
 	}
 	sent := ""
 	if !d.SentAt.IsZero() {
 		sent = d.SentAt.UTC().Format(time.RFC3339)
 	}
 	cells := []string{
-		id(d.TaskID), d.Target, d.Title, string(d.Status), r.why(d.Reason), strconv.Itoa(d.Tried), sent,
+		strconv.FormatUint(d.TaskID, 10), d.Target, d.Title, string(d.Status), why(d.Reason), strconv.Itoa(d.Tried), sent,
 		strings.Join(ids, " "), d.Link, strings.Join(history, "; "),
 	}
 	for i, cell := range cells {

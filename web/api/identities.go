@@ -1,9 +1,9 @@
-package web
+package api
 
 import (
 	"context"
 	"net/http"
-	"slices"
+	"strconv"
 	"time"
 
 	"belfry/store"
@@ -26,15 +26,15 @@ type identityPatch struct {
 	Target *string `json:"target,omitempty"`
 }
 
-// identity is a login as the API shows it: without what it logs in with.
-type identity struct {
+// Identity is a login as the API shows it: without what it logs in with.
+type Identity struct {
 	ID        uint64    `json:"id"`
 	Name      string    `json:"name"`
 	Platform  string    `json:"platform"`
 	Kind      string    `json:"kind"`
 	Target    string    `json:"target,omitempty"`
 	State     string    `json:"state" doc:"new, ready, login (a person has to log it in) or stopped (restricted by the network)"`
-	Reason    *reason   `json:"reason,omitempty"`
+	Reason    *Reason   `json:"reason,omitempty"`
 	Connected bool      `json:"connected" doc:"Whether there is a connection to the network now"`
 	Username  string    `json:"username,omitempty"`
 	Title     string    `json:"title,omitempty" doc:"The name that readers see"`
@@ -42,26 +42,16 @@ type identity struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-func (s *Server) shownIdentity(i store.Identity) identity {
-	connection, _ := s.connectionOf(i)
+func (s *Server) shownIdentity(i store.Identity) Identity {
+	connection, _ := identities.ConnectionOf(s.cfg.Connections(), i)
 	if i.Reason.Zero() && connection.Problem != "" {
 		i.Reason = store.Reason{Code: store.ReasonNotConnected, Detail: connection.Problem}
 	}
-	return identity{
+	return Identity{
 		ID: i.ID, Name: i.Name, Platform: i.Platform, Kind: string(i.Kind), Target: i.Target, State: string(i.State),
 		Reason: s.reasonOf(i.Reason), Connected: connection.Connected, Username: i.Username, Title: i.Title,
 		CreatedAt: i.CreatedAt, UpdatedAt: i.UpdatedAt,
 	}
-}
-
-// connectionOf returns what the adapter says about an identity, and false if it says nothing.
-func (s *Server) connectionOf(i store.Identity) (Connection, bool) {
-	for _, c := range s.connections() {
-		if c.Platform == i.Platform && c.Identity == i.Name {
-			return c, true
-		}
-	}
-	return Connection{}, false
 }
 
 // identitiesAPI registers the operations on logins.
@@ -79,18 +69,18 @@ type identityFilter struct {
 	Cursor uint64 `query:"cursor" doc:"next_cursor of the page before"`
 }
 
-func (s *Server) listIdentities(_ context.Context, in *identityFilter) (*reply[list[identity]], error) {
-	rows, err := s.identities()
+func (s *Server) listIdentities(_ context.Context, in *identityFilter) (*reply[List[Identity]], error) {
+	rows, err := identities.List(s.db)
 	if err != nil {
 		return nil, err
 	}
-	out := list[identity]{Items: []identity{}}
+	out := List[Identity]{Items: []Identity{}}
 	for _, i := range rows {
 		if i.ID < in.Cursor {
 			continue
 		}
 		if len(out.Items) == in.Limit {
-			out.Next = id(i.ID)
+			out.Next = strconv.FormatUint(i.ID, 10)
 			break
 		}
 		out.Items = append(out.Items, s.shownIdentity(i))
@@ -98,22 +88,13 @@ func (s *Server) listIdentities(_ context.Context, in *identityFilter) (*reply[l
 	return answer(out), nil
 }
 
-// identities returns the logins in the order in which they were added.
-func (s *Server) identities() (rows []store.Identity, err error) {
-	err = s.db.View(func(tx *store.Tx) error {
-		rows = slices.Collect(tx.Identities.All())
-		return nil
-	})
-	return rows, err
-}
-
-func (s *Server) createIdentity(ctx context.Context, in *creation[newIdentity]) (*created[identity], error) {
-	return once(ctx, s, "identities", in, func() (func(*store.Tx) (identity, error), error) {
+func (s *Server) createIdentity(ctx context.Context, in *creation[newIdentity]) (*created[Identity], error) {
+	return once(ctx, s, "identities", in, func() (func(*store.Tx) (Identity, error), error) {
 		session, err := s.readSession(in.Body.Session)
 		if err != nil {
 			return nil, err
 		}
-		return func(tx *store.Tx) (identity, error) {
+		return func(tx *store.Tx) (Identity, error) {
 			i, err := identities.Add(tx, identities.Request{
 				Platform: in.Body.Platform, Name: in.Body.Name, Kind: in.Body.Kind, Token: in.Body.Token, Session: session, Target: in.Body.Target,
 			})
@@ -127,7 +108,7 @@ type identityChange struct {
 	Body identityPatch
 }
 
-func (s *Server) changeIdentity(_ context.Context, in *identityChange) (*reply[identity], error) {
+func (s *Server) changeIdentity(_ context.Context, in *identityChange) (*reply[Identity], error) {
 	var changed store.Identity
 	err := s.db.Update(func(tx *store.Tx) (err error) {
 		changed, err = identities.Change(tx, in.ID, identities.Patch{Token: in.Body.Token, Target: in.Body.Target})
@@ -143,7 +124,7 @@ func (s *Server) removeIdentity(_ context.Context, in *one) (*struct{}, error) {
 	return nil, s.db.Update(func(tx *store.Tx) error { return identities.Remove(tx, in.ID) })
 }
 
-func (s *Server) resumeIdentity(_ context.Context, in *one) (*reply[identity], error) {
+func (s *Server) resumeIdentity(_ context.Context, in *one) (*reply[Identity], error) {
 	var resumed store.Identity
 	err := s.db.Update(func(tx *store.Tx) (err error) {
 		resumed, err = identities.Resume(tx, in.ID)

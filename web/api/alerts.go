@@ -1,4 +1,4 @@
-package web
+package api
 
 import (
 	"context"
@@ -11,8 +11,8 @@ import (
 	"belfry/worker/alerts"
 )
 
-// alert is an alert as the API shows it.
-type alert struct {
+// Alert is an alert as the API shows it.
+type Alert struct {
 	ID             uint64    `json:"id"`
 	Kind           string    `json:"kind" doc:"job_failing, post_failed, post_unknown, task_failed, overdue, login, unreached, disk, queue, damage or copy"`
 	About          string    `json:"about" doc:"What is wrong with what; as long as it is, no other alert has the same kind and the same about" example:"post_17"`
@@ -22,7 +22,7 @@ type alert struct {
 	What           string    `json:"what" doc:"What is wrong, in plain words"`
 	Why            string    `json:"why,omitempty" doc:"Why, as far as is known"`
 	Cure           string    `json:"cure,omitempty" doc:"What to do about it; missing once it is over"`
-	Reason         *reason   `json:"reason,omitempty" doc:"The same as why, for programs"`
+	Reason         *Reason   `json:"reason,omitempty" doc:"The same as why, for programs"`
 	Count          int64     `json:"count,omitempty" doc:"The number that the kind has: failures in a row, minutes, chats that have it, jobs that wait, or free bytes"`
 	Limit          int64     `json:"limit,omitempty" doc:"What the number is measured by: all chats, or the bytes that ought to be free"`
 	RaisedAt       time.Time `json:"raised_at"`
@@ -32,9 +32,9 @@ type alert struct {
 	OverAt         time.Time `json:"over_at,omitzero"`
 }
 
-func (s *Server) shownAlert(a store.Alert) alert {
+func (s *Server) shownAlert(a store.Alert) Alert {
 	words := alerts.Text(a, english, time.UTC)
-	return alert{
+	return Alert{
 		ID: a.ID, Kind: string(a.Kind), About: a.About, Subject: a.Subject, Name: a.Name, State: string(a.State()),
 		What: words.What, Why: words.Why, Cure: words.Cure, Reason: s.reasonOf(a.Reason), Count: a.Count, Limit: a.Limit,
 		RaisedAt: a.RaisedAt, GoneAt: a.GoneAt, AcknowledgedAt: a.AcknowledgedAt, AcknowledgedBy: a.AcknowledgedBy, OverAt: a.OverAt,
@@ -58,7 +58,7 @@ type alertFilter struct {
 	State  string `query:"state" enum:"open,acknowledged,over" doc:"Only alerts in this state"`
 }
 
-func (s *Server) listAlerts(_ context.Context, in *alertFilter) (*reply[list[alert]], error) {
+func (s *Server) listAlerts(_ context.Context, in *alertFilter) (*reply[List[Alert]], error) {
 	var page store.Page[store.Alert]
 	err := s.db.View(func(tx *store.Tx) (err error) {
 		query := store.Query{Limit: in.Limit, Cursor: in.Cursor}
@@ -72,7 +72,7 @@ func (s *Server) listAlerts(_ context.Context, in *alertFilter) (*reply[list[ale
 	if err != nil {
 		return nil, err
 	}
-	out := list[alert]{Items: make([]alert, 0, len(page.Items)), Next: page.Next}
+	out := List[Alert]{Items: make([]Alert, 0, len(page.Items)), Next: page.Next}
 	for _, a := range page.Items {
 		out.Items = append(out.Items, s.shownAlert(a))
 	}
@@ -90,7 +90,7 @@ func latestAlerts(tx *store.Tx, q store.Query) (page store.Page[store.Alert], er
 	}
 	for a := range tx.Alerts.Newest(below) {
 		if len(page.Items) == q.Limit {
-			page.Next = id(page.Items[q.Limit-1].ID)
+			page.Next = strconv.FormatUint(page.Items[q.Limit-1].ID, 10)
 			break
 		}
 		page.Items = append(page.Items, a)
@@ -98,7 +98,7 @@ func latestAlerts(tx *store.Tx, q store.Query) (page store.Page[store.Alert], er
 	return page, nil
 }
 
-func (s *Server) readAlert(_ context.Context, in *one) (*reply[alert], error) {
+func (s *Server) readAlert(_ context.Context, in *one) (*reply[Alert], error) {
 	var a store.Alert
 	err := s.db.View(func(tx *store.Tx) (err error) {
 		a, err = tx.Alerts.Get(in.ID)
@@ -110,7 +110,7 @@ func (s *Server) readAlert(_ context.Context, in *one) (*reply[alert], error) {
 	return answer(s.shownAlert(a)), nil
 }
 
-func (s *Server) acknowledgeAlert(ctx context.Context, in *one) (*reply[alert], error) {
+func (s *Server) acknowledgeAlert(ctx context.Context, in *one) (*reply[Alert], error) {
 	var a store.Alert
 	err := s.db.Update(func(tx *store.Tx) error {
 		by, err := session.NameOf(tx, session.CallerOf(ctx))
@@ -126,13 +126,13 @@ func (s *Server) acknowledgeAlert(ctx context.Context, in *one) (*reply[alert], 
 	return answer(s.shownAlert(a)), nil
 }
 
-// acknowledged says how many alerts nobody had seen before.
-type acknowledged struct {
+// Acknowledged says how many alerts nobody had seen before.
+type Acknowledged struct {
 	Acknowledged int `json:"acknowledged" doc:"How many alerts nobody had seen before"`
 }
 
-func (s *Server) acknowledgeAlerts(ctx context.Context, _ *struct{}) (*reply[acknowledged], error) {
-	var out acknowledged
+func (s *Server) acknowledgeAlerts(ctx context.Context, _ *struct{}) (*reply[Acknowledged], error) {
+	var out Acknowledged
 	err := s.db.Update(func(tx *store.Tx) error {
 		by, err := session.NameOf(tx, session.CallerOf(ctx))
 		if err != nil {

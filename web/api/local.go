@@ -1,7 +1,6 @@
-package web
+package api
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"path/filepath"
@@ -12,8 +11,8 @@ import (
 	"belfry/web/session"
 )
 
-// token is an API token as the API shows it.
-type token struct {
+// Token is an API token as the API shows it.
+type Token struct {
 	ID        uint64    `json:"id"`
 	Name      string    `json:"name"`
 	CreatedAt time.Time `json:"created_at"`
@@ -21,8 +20,8 @@ type token struct {
 	Token     string    `json:"token,omitempty" doc:"When it is made: the token; it is not kept and cannot be shown again"`
 }
 
-func shownToken(t store.Token) token {
-	return token{ID: t.ID, Name: t.Name, CreatedAt: t.CreatedAt, RevokedAt: t.RevokedAt}
+func shownToken(t store.Token) Token {
+	return Token{ID: t.ID, Name: t.Name, CreatedAt: t.CreatedAt, RevokedAt: t.RevokedAt}
 }
 
 type tokenRequest struct {
@@ -37,11 +36,11 @@ type backupRequest struct {
 	}
 }
 
-type backupDone struct {
+type BackupDone struct {
 	File string `json:"file"`
 }
 
-type checkResult struct {
+type CheckResult struct {
 	Problems []store.Problem `json:"problems" doc:"What is wrong with the file; empty if nothing is"`
 	Copyable bool            `json:"copyable" doc:"A plain copy of the live file is a good one"`
 	Why      string          `json:"why,omitempty" doc:"Why it is not"`
@@ -53,7 +52,7 @@ type linkRequest struct {
 	}
 }
 
-type link struct {
+type Link struct {
 	URL     string    `json:"url" doc:"Signs its reader in to the page once"`
 	Expires time.Time `json:"expires"`
 }
@@ -68,7 +67,7 @@ func (s *Server) localAPI(a *api) {
 	operation(a, http.MethodPost, "/sign-in-links", "Make a link that signs in to the page once", s.createLink)
 }
 
-func (s *Server) createToken(_ context.Context, in *tokenRequest) (*reply[token], error) {
+func (s *Server) createToken(_ context.Context, in *tokenRequest) (*reply[Token], error) {
 	name := strings.TrimSpace(in.Body.Name)
 	if name == "" {
 		return nil, &store.FieldError{Field: "name", Problem: "is empty", Cure: "say what the token is for"}
@@ -87,8 +86,8 @@ func (s *Server) createToken(_ context.Context, in *tokenRequest) (*reply[token]
 	return answer(made), nil
 }
 
-func (s *Server) listTokens(context.Context, *struct{}) (*reply[list[token]], error) {
-	out := list[token]{Items: []token{}}
+func (s *Server) listTokens(context.Context, *struct{}) (*reply[List[Token]], error) {
+	out := List[Token]{Items: []Token{}}
 	err := s.db.View(func(tx *store.Tx) error {
 		for t := range tx.Tokens.All() {
 			out.Items = append(out.Items, shownToken(t))
@@ -101,7 +100,7 @@ func (s *Server) listTokens(context.Context, *struct{}) (*reply[list[token]], er
 	return answer(out), nil
 }
 
-func (s *Server) revokeToken(_ context.Context, in *one) (*reply[token], error) {
+func (s *Server) revokeToken(_ context.Context, in *one) (*reply[Token], error) {
 	var row store.Token
 	err := s.db.Update(func(tx *store.Tx) (err error) {
 		if row, err = tx.Tokens.Get(in.ID); err != nil || !row.RevokedAt.IsZero() {
@@ -116,17 +115,17 @@ func (s *Server) revokeToken(_ context.Context, in *one) (*reply[token], error) 
 	return answer(shownToken(row)), nil
 }
 
-func (s *Server) backup(_ context.Context, in *backupRequest) (*reply[backupDone], error) {
+func (s *Server) backup(_ context.Context, in *backupRequest) (*reply[BackupDone], error) {
 	if !filepath.IsAbs(in.Body.File) {
 		return nil, &store.FieldError{Field: "file", Problem: "is not an absolute path", Cure: "write it from the root, as /var/backups/belfry.db"}
 	}
 	if err := s.db.Backup(in.Body.File); err != nil {
 		return nil, err
 	}
-	return answer(backupDone{in.Body.File}), nil
+	return answer(BackupDone{in.Body.File}), nil
 }
 
-func (s *Server) check(context.Context, *struct{}) (*reply[checkResult], error) {
+func (s *Server) check(context.Context, *struct{}) (*reply[CheckResult], error) {
 	problems, err := s.db.Verify()
 	if err != nil {
 		return nil, err
@@ -135,13 +134,13 @@ func (s *Server) check(context.Context, *struct{}) (*reply[checkResult], error) 
 		problems = []store.Problem{}
 	}
 	copyable, why := s.db.Copyable()
-	return answer(checkResult{problems, copyable, why}), nil
+	return answer(CheckResult{problems, copyable, why}), nil
 }
 
-func (s *Server) createLink(_ context.Context, in *linkRequest) (*reply[link], error) {
-	url, err := s.SignInLink(cmp.Or(in.Body.Base, s.base()))
+func (s *Server) createLink(_ context.Context, in *linkRequest) (*reply[Link], error) {
+	url, err := s.cfg.SignInLink(in.Body.Base)
 	if err != nil {
 		return nil, err
 	}
-	return answer(link{URL: url, Expires: s.db.Now().Add(session.LinkAge)}), nil
+	return answer(Link{URL: url, Expires: s.db.Now().Add(session.LinkAge)}), nil
 }

@@ -1,4 +1,7 @@
-package web
+// Package api is the JSON API. Each handler reads a request, calls an action of the worker that owns it, and
+// says what came of it; it decides nothing itself. The operations of each worker are in one file, and describe
+// themselves as OpenAPI. Every refusal is a [Problem], which names the cure.
+package api
 
 import (
 	"bytes"
@@ -22,8 +25,8 @@ import (
 // longAnswer is how long an answer may take that waits for the network.
 const longAnswer = 6 * time.Minute
 
-// apiBase is where the API's paths begin.
-const apiBase = "/api/v1"
+// Base is where the API's paths begin.
+const Base = "/api/v1"
 
 // api registers operations in one echo and describes them as OpenAPI.
 type api struct {
@@ -48,14 +51,14 @@ func newAPI(e *echo.Echo, version string, log zerolog.Logger, check ...echo.Midd
 				},
 			},
 			Security: []map[string][]string{{"bearer": {}}},
-			Servers:  []*huma.Server{{URL: apiBase}},
+			Servers:  []*huma.Server{{URL: Base}},
 		},
 		Formats:                      map[string]huma.Format{"application/json": format, "json": format},
 		DefaultFormat:                "application/json",
 		RejectUnknownQueryParameters: true,
 		Transformers:                 []huma.Transformer{transformProblem},
 	}
-	return &api{API: humaecho.NewWithGroup(e, e.Group(apiBase, check...), config), log: log}
+	return &api{API: humaecho.NewWithGroup(e, e.Group(Base, check...), config), log: log}
 }
 
 // operation registers a handler. Its errors become problem documents here, and those that are
@@ -76,7 +79,7 @@ func operation[I, O any](a *api, method, path, summary string, handler func(cont
 		if err == nil {
 			return out, nil
 		}
-		p := problemOf(err)
+		p := ProblemOf(err)
 		if p.Status >= http.StatusInternalServerError {
 			a.log.Error().Err(err).Str("operation", op.OperationID).Msg("API request failed")
 		}
@@ -109,8 +112,8 @@ type one struct {
 	ID uint64 `path:"id" doc:"The record's id"`
 }
 
-// list is a page of items.
-type list[T any] struct {
+// List is a page of items.
+type List[T any] struct {
 	Items []T    `json:"items"`
 	Next  string `json:"next_cursor" doc:"cursor of the next page; empty on the last one"`
 }
@@ -120,21 +123,27 @@ type reply[T any] struct{ Body T }
 
 func answer[T any](body T) *reply[T] { return &reply[T]{Body: body} }
 
+// The limits of a long body, such as a list of 200,000 chats or a session file.
+const (
+	maxLongBody  = 8 << 20 // bytes
+	longBodyTime = 30 * time.Second
+)
+
 // longBodies lets a request have up to 8 MB, and the time that this takes on a slow line.
 func longBodies(op *huma.Operation) {
-	op.MaxBodyBytes, op.BodyReadTimeout = maxLongForm, readTimeout
+	op.MaxBodyBytes, op.BodyReadTimeout = maxLongBody, longBodyTime
 }
 
 // patient gives an answer the time that sending a large file takes.
 func patient(op *huma.Operation) {
 	op.Middlewares = append(op.Middlewares, func(ctx huma.Context, next func(huma.Context)) {
-		allowTime(humaecho.Unwrap(ctx))
+		AllowTime(humaecho.Unwrap(ctx))
 		next(ctx)
 	})
 }
 
-// allowTime moves the end of an answer's time away.
-func allowTime(c echo.Context) {
+// AllowTime moves the end of an answer's time away.
+func AllowTime(c echo.Context) {
 	// Where the connection knows no deadline there is none that would have to be moved.
 	_ = http.NewResponseController(c.Response()).SetWriteDeadline(time.Now().Add(longAnswer))
 }
@@ -162,8 +171,8 @@ func (number) Schema(huma.Registry) *huma.Schema {
 	}}
 }
 
-// reason says why, as a code for programs and in words for people.
-type reason struct {
+// Reason says why, as a code for programs and in words for people.
+type Reason struct {
 	Code   string    `json:"code" doc:"What programs can rely on" example:"flood_wait"`
 	Text   string    `json:"text" doc:"The reason in plain words"`
 	Detail string    `json:"detail,omitempty" doc:"The words of whoever gave the reason"`
@@ -173,11 +182,11 @@ type reason struct {
 }
 
 // reasonOf returns nil where there is no reason.
-func (s *Server) reasonOf(r store.Reason) *reason {
+func (s *Server) reasonOf(r store.Reason) *Reason {
 	if r.Zero() {
 		return nil
 	}
-	return &reason{
+	return &Reason{
 		Code: string(r.Code), Text: r.Text(english, time.UTC), Detail: r.Detail, Until: r.Until, N: r.N, Of: r.Of,
 	}
 }

@@ -1,4 +1,4 @@
-package web
+package api
 
 import (
 	"context"
@@ -8,11 +8,12 @@ import (
 	"time"
 
 	"belfry/store"
+	"belfry/worker/identities"
 	"belfry/worker/tasks"
 )
 
-// chat is a place that an account can send to, as the API shows it.
-type chat struct {
+// Chat is a place that an account can send to, as the API shows it.
+type Chat struct {
 	ID          uint64    `json:"id"`
 	IdentityID  uint64    `json:"identity_id"`
 	Target      string    `json:"target" doc:"What target_chat_ids calls it: @name if it has one, and else its id" example:"@evening_news"`
@@ -26,13 +27,13 @@ type chat struct {
 	Seen        int       `json:"messages_seen" doc:"Messages of others that have come since, as far as the account was connected"`
 	SlowMode    int       `json:"slow_mode_seconds,omitempty" doc:"The least time between two messages"`
 	SlowUntil   time.Time `json:"slow_until,omitzero" doc:"Nothing is taken before that"`
-	LastError   *reason   `json:"last_error,omitempty" doc:"Of the last attempt, if that failed"`
+	LastError   *Reason   `json:"last_error,omitempty" doc:"Of the last attempt, if that failed"`
 	ListedAt    time.Time `json:"listed_at,omitzero" doc:"When the account's list of chats last had it"`
 }
 
-func (s *Server) shownChat(c store.Chat) chat {
+func (s *Server) shownChat(c store.Chat) Chat {
 	number, _ := strconv.ParseInt(store.PeerTarget(c.Type, c.PeerID), 10, 64) // it is a number
-	return chat{
+	return Chat{
 		ID: c.ID, IdentityID: c.IdentityID, Target: c.Target(), ChatID: number, Type: string(c.Type), Title: c.Title,
 		Username: c.Username, Off: c.Off, ReadOnly: c.ReadOnly, LastSuccess: c.LastSuccess, Seen: c.Seen, SlowMode: c.Slowmode,
 		SlowUntil: c.SlowUntil, LastError: s.reasonOf(c.LastError), ListedAt: c.ListedAt,
@@ -52,7 +53,7 @@ type chatFilter struct {
 	Cursor     string `query:"cursor" doc:"next_cursor of the page before"`
 }
 
-func (s *Server) listChats(_ context.Context, in *chatFilter) (*reply[list[chat]], error) {
+func (s *Server) listChats(_ context.Context, in *chatFilter) (*reply[List[Chat]], error) {
 	account, err := s.account(in.IdentityID)
 	if err != nil {
 		return nil, err
@@ -65,7 +66,7 @@ func (s *Server) listChats(_ context.Context, in *chatFilter) (*reply[list[chat]
 	if err != nil {
 		return nil, err
 	}
-	out := list[chat]{Items: make([]chat, 0, len(page.Items)), Next: page.Next}
+	out := List[Chat]{Items: make([]Chat, 0, len(page.Items)), Next: page.Next}
 	for _, c := range page.Items {
 		out.Items = append(out.Items, s.shownChat(c))
 	}
@@ -74,7 +75,7 @@ func (s *Server) listChats(_ context.Context, in *chatFilter) (*reply[list[chat]
 
 // account returns the user account that has an id, or with 0 the only one.
 func (s *Server) account(id uint64) (store.Identity, error) {
-	all, err := s.userLogins()
+	all, err := identities.Users(s.db)
 	if err != nil {
 		return store.Identity{}, err
 	}
@@ -91,17 +92,6 @@ func (s *Server) account(id uint64) (store.Identity, error) {
 		Cure: "say which one is meant"}
 }
 
-// userLogins returns the logins that are user accounts.
-func (s *Server) userLogins() (users []store.Identity, err error) {
-	all, err := s.identities()
-	for _, i := range all {
-		if i.Kind == store.IdentityUser {
-			users = append(users, i)
-		}
-	}
-	return users, err
-}
-
 type chatChange struct {
 	ID   uint64 `path:"id" doc:"The chat's id"`
 	Body struct {
@@ -109,7 +99,7 @@ type chatChange struct {
 	}
 }
 
-func (s *Server) changeChat(_ context.Context, in *chatChange) (*reply[chat], error) {
+func (s *Server) changeChat(_ context.Context, in *chatChange) (*reply[Chat], error) {
 	var changed store.Chat
 	err := s.db.Update(func(tx *store.Tx) (err error) {
 		changed, err = tasks.SwitchChat(tx, in.ID, in.Body.Off)
@@ -127,13 +117,13 @@ type chatRefresh struct {
 	}
 }
 
-// refreshing names the job that reads the list.
-type refreshing struct {
+// Refreshing names the job that reads the list.
+type Refreshing struct {
 	IdentityID uint64 `json:"identity_id"`
 	Job        string `json:"job" doc:"The job that reads the list" example:"chat_list_2"`
 }
 
-func (s *Server) refreshChats(_ context.Context, in *chatRefresh) (*reply[refreshing], error) {
+func (s *Server) refreshChats(_ context.Context, in *chatRefresh) (*reply[Refreshing], error) {
 	account, err := s.account(uint64(in.Body.IdentityID))
 	if err != nil {
 		return nil, err
@@ -141,5 +131,5 @@ func (s *Server) refreshChats(_ context.Context, in *chatRefresh) (*reply[refres
 	if err := s.db.Update(func(tx *store.Tx) error { return tasks.ListChats(tx, account.ID) }); err != nil {
 		return nil, err
 	}
-	return answer(refreshing{account.ID, fmt.Sprintf("%s_%d", tasks.ListKind, account.ID)}), nil
+	return answer(Refreshing{account.ID, fmt.Sprintf("%s_%d", tasks.ListKind, account.ID)}), nil
 }

@@ -1,4 +1,4 @@
-package web
+package api
 
 import (
 	"context"
@@ -13,13 +13,13 @@ import (
 type newPost struct {
 	ContentID     number    `json:"content_id,omitempty" doc:"The content that goes out; or give text"`
 	Text          string    `json:"text,omitempty" doc:"The text, in the given format"`
-	Media         []media   `json:"media,omitempty" doc:"What is shown with the text; two or more make an album"`
+	Media         []Media   `json:"media,omitempty" doc:"What is shown with the text; two or more make an album"`
 	Platform      string    `json:"platform,omitempty" doc:"telegram, instagram, twitter or x" example:"telegram"`
 	IdentityID    number    `json:"identity_id,omitempty" doc:"The login that posts; if left out the platform's only one, or the one called main"`
 	Target        string    `json:"target,omitempty" doc:"Where it goes: @name, a link or a numeric id; the login's own target if left out" example:"@evening_news"`
 	Format        string    `json:"format,omitempty" doc:"html, markdown or plain (default)"`
 	ScheduledTime string    `json:"scheduled_time,omitempty" doc:"RFC 3339 with a zone" example:"2027-03-01T12:00:00+03:00"`
-	Lateness      *lateness `json:"lateness,omitempty" doc:"What happens if it is not out at that time, such as after an outage"`
+	Lateness      *Lateness `json:"lateness,omitempty" doc:"What happens if it is not out at that time, such as after an outage"`
 	Silent        bool      `json:"silent,omitempty" doc:"Deliver without a sound"`
 	NoLinkPreview bool      `json:"no_link_preview,omitempty" doc:"Show no preview of links"`
 	AllowPast     bool      `json:"allow_past,omitempty" doc:"Accept a time that has passed: the post goes out at once"`
@@ -36,15 +36,15 @@ func (b newPost) request() (posts.Request, error) {
 	}, err
 }
 
-// media is a file that is shown with a text.
-type media struct {
+// Media is a file that is shown with a text.
+type Media struct {
 	Kind string `json:"kind" doc:"photo, video or document" example:"photo"`
 	File string `json:"file,omitempty" doc:"Path below the media folder of this server; or give url"`
 	URL  string `json:"url,omitempty" doc:"http or https address that the file is fetched from"`
 	Name string `json:"name,omitempty" doc:"File name that readers see (documents)"`
 }
 
-func storedMedia(items []media) []store.Media {
+func storedMedia(items []Media) []store.Media {
 	stored := make([]store.Media, 0, len(items))
 	for _, m := range items {
 		stored = append(stored, store.Media{Kind: m.Kind, File: m.File, URL: m.URL, Name: m.Name})
@@ -52,21 +52,21 @@ func storedMedia(items []media) []store.Media {
 	return stored
 }
 
-func shownMedia(stored []store.Media) []media {
-	items := make([]media, 0, len(stored))
+func shownMedia(stored []store.Media) []Media {
+	items := make([]Media, 0, len(stored))
 	for _, m := range stored {
-		items = append(items, media{Kind: m.Kind, File: m.File, URL: m.URL, Name: m.Name})
+		items = append(items, Media{Kind: m.Kind, File: m.File, URL: m.URL, Name: m.Name})
 	}
 	return items
 }
 
-// lateness says what happens to a run whose time has passed.
-type lateness struct {
+// Lateness says what happens to a run whose time has passed.
+type Lateness struct {
 	Policy string `json:"policy,omitempty" doc:"run_once (default): do it late; skip: not if later than grace, also after a failed attempt; run_each: make up for each missed run"`
 	Grace  string `json:"grace,omitempty" doc:"With skip: how late is still in time" example:"15m"`
 }
 
-func (l *lateness) stored() (store.Lateness, error) {
+func (l *Lateness) stored() (store.Lateness, error) {
 	if l == nil {
 		return store.Lateness{}, nil
 	}
@@ -82,8 +82,8 @@ func (l *lateness) stored() (store.Lateness, error) {
 	return stored, nil
 }
 
-func shownLateness(stored store.Lateness) lateness {
-	shown := lateness{Policy: string(stored.Policy)}
+func shownLateness(stored store.Lateness) Lateness {
+	shown := Lateness{Policy: string(stored.Policy)}
 	if shown.Policy == "" {
 		shown.Policy = string(store.LateOnce)
 	}
@@ -93,8 +93,8 @@ func shownLateness(stored store.Lateness) lateness {
 	return shown
 }
 
-// post is a post as the API shows it.
-type post struct {
+// Post is a post as the API shows it.
+type Post struct {
 	ID            uint64    `json:"id"`
 	ContentID     uint64    `json:"content_id,omitempty"`
 	Platform      string    `json:"platform"`
@@ -102,14 +102,14 @@ type post struct {
 	Target        string    `json:"target"`
 	Text          string    `json:"text"`
 	Format        string    `json:"format"`
-	Media         []media   `json:"media"`
+	Media         []Media   `json:"media"`
 	Silent        bool      `json:"silent"`
 	NoLinkPreview bool      `json:"no_link_preview"`
 	ScheduledTime time.Time `json:"scheduled_time"`
-	Lateness      lateness  `json:"lateness"`
+	Lateness      Lateness  `json:"lateness"`
 	Status        string    `json:"status" doc:"scheduled, publishing, published, failed, unknown, cancelled or skipped"`
 	Held          bool      `json:"held" doc:"It waits until somebody approves it, whatever its time"`
-	Reason        *reason   `json:"reason,omitempty" doc:"Why it has that status, or why it waits"`
+	Reason        *Reason   `json:"reason,omitempty" doc:"Why it has that status, or why it waits"`
 	Attempts      int       `json:"attempts"`
 	MessageIDs    []int64   `json:"message_ids"`
 	Link          string    `json:"link,omitempty" doc:"Where a reader finds it"`
@@ -119,12 +119,12 @@ type post struct {
 	Job           string    `json:"job" doc:"The job that publishes it" example:"post_17"`
 }
 
-func (s *Server) shownPost(p store.Post) post {
+func (s *Server) shownPost(p store.Post) Post {
 	ids := p.MessageIDs
 	if ids == nil {
 		ids = []int64{}
 	}
-	return post{
+	return Post{
 		ID: p.ID, ContentID: p.ContentID, Platform: p.Platform, IdentityID: p.IdentityID, Target: p.Target,
 		Text: p.Text, Format: p.Format, Media: shownMedia(p.Media), Silent: p.Silent, NoLinkPreview: p.NoLinkPreview,
 		ScheduledTime: p.ScheduledTime, Lateness: shownLateness(p.Lateness), Status: string(p.Status), Held: p.AwaitsApproval(),
@@ -148,12 +148,12 @@ func (s *Server) postsAPI(a *api) {
 // postPatch is a change to a post; what is left out stays.
 type postPatch struct {
 	Text          *string   `json:"text,omitempty"`
-	Media         *[]media  `json:"media,omitempty"`
+	Media         *[]Media  `json:"media,omitempty"`
 	Format        *string   `json:"format,omitempty"`
 	IdentityID    *number   `json:"identity_id,omitempty"`
 	Target        *string   `json:"target,omitempty"`
 	ScheduledTime *string   `json:"scheduled_time,omitempty" doc:"RFC 3339 with a zone"`
-	Lateness      *lateness `json:"lateness,omitempty"`
+	Lateness      *Lateness `json:"lateness,omitempty"`
 	Silent        *bool     `json:"silent,omitempty"`
 	NoLinkPreview *bool     `json:"no_link_preview,omitempty"`
 	AllowPast     bool      `json:"allow_past,omitempty" doc:"Accept a time that has passed"`
@@ -183,7 +183,7 @@ type postChange struct {
 	Body postPatch
 }
 
-func (s *Server) changePost(ctx context.Context, in *postChange) (*reply[post], error) {
+func (s *Server) changePost(ctx context.Context, in *postChange) (*reply[Post], error) {
 	patch, err := in.Body.patch()
 	if err != nil {
 		return nil, err
@@ -203,8 +203,8 @@ func (s *Server) changePost(ctx context.Context, in *postChange) (*reply[post], 
 	return answer(s.shownPost(changed)), nil
 }
 
-func (s *Server) createPost(ctx context.Context, in *creation[newPost]) (*created[post], error) {
-	return once(ctx, s, "scheduled-posts", in, func() (func(*store.Tx) (post, error), error) {
+func (s *Server) createPost(ctx context.Context, in *creation[newPost]) (*created[Post], error) {
+	return once(ctx, s, "scheduled-posts", in, func() (func(*store.Tx) (Post, error), error) {
 		request, err := in.Body.request()
 		if err != nil {
 			return nil, err
@@ -213,7 +213,7 @@ func (s *Server) createPost(ctx context.Context, in *creation[newPost]) (*create
 		if err != nil {
 			return nil, err
 		}
-		return func(tx *store.Tx) (post, error) {
+		return func(tx *store.Tx) (Post, error) {
 			p, err := s.posts.Schedule(tx, draft)
 			return s.shownPost(p), err
 		}, nil
@@ -227,7 +227,7 @@ type postFilter struct {
 	Held   bool   `query:"held" doc:"Only posts that need approval, the earliest first"`
 }
 
-func (s *Server) listPosts(_ context.Context, in *postFilter) (*reply[list[post]], error) {
+func (s *Server) listPosts(_ context.Context, in *postFilter) (*reply[List[Post]], error) {
 	var page store.Page[store.Post]
 	err := s.db.View(func(tx *store.Tx) (err error) {
 		status, query := store.PostStatus(in.Status), store.Query{Limit: in.Limit, Cursor: in.Cursor}
@@ -243,14 +243,14 @@ func (s *Server) listPosts(_ context.Context, in *postFilter) (*reply[list[post]
 	if err != nil {
 		return nil, err
 	}
-	out := list[post]{Items: make([]post, 0, len(page.Items)), Next: page.Next}
+	out := List[Post]{Items: make([]Post, 0, len(page.Items)), Next: page.Next}
 	for _, p := range page.Items {
 		out.Items = append(out.Items, s.shownPost(p))
 	}
 	return answer(out), nil
 }
 
-func (s *Server) readPost(_ context.Context, in *one) (*reply[post], error) {
+func (s *Server) readPost(_ context.Context, in *one) (*reply[Post], error) {
 	var found store.Post
 	err := s.db.View(func(tx *store.Tx) (err error) {
 		found, err = tx.Posts.Get(in.ID)
@@ -263,8 +263,8 @@ func (s *Server) readPost(_ context.Context, in *one) (*reply[post], error) {
 }
 
 // postAction makes an operation of an action on a post.
-func (s *Server) postAction(act func(*posts.Worker, *store.Tx, uint64) (store.Post, error)) func(context.Context, *one) (*reply[post], error) {
-	return func(_ context.Context, in *one) (*reply[post], error) {
+func (s *Server) postAction(act func(*posts.Worker, *store.Tx, uint64) (store.Post, error)) func(context.Context, *one) (*reply[Post], error) {
+	return func(_ context.Context, in *one) (*reply[Post], error) {
 		var done store.Post
 		err := s.db.Update(func(tx *store.Tx) (err error) {
 			done, err = act(s.posts, tx, in.ID)
