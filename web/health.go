@@ -45,7 +45,7 @@ func (s *Server) ailments() []reason {
 		add("store", "The database cannot be read: "+err.Error())
 	}
 	for _, a := range wrong {
-		if s.cfg.Idle && a.Kind != store.AlertDamage {
+		if !alerts.Hinders(a.Kind) || !a.GoneAt.IsZero() || s.cfg.Idle && a.Kind != store.AlertDamage {
 			continue
 		}
 		said, code := alerts.Text(a, english, time.UTC), string(a.Kind)
@@ -57,7 +57,7 @@ func (s *Server) ailments() []reason {
 	return found
 }
 
-// wrong is what keeps Belfry from doing what it is there for.
+// wrong is what is wrong.
 func (s *Server) wrong() ([]store.Alert, error) {
 	if s.alerts == nil {
 		return nil, nil

@@ -1,7 +1,6 @@
 package alerts
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -14,25 +13,70 @@ const (
 	maxBacklog = 100_000
 	// looks is how many times in a row more jobs must wait than before for the queue to grow.
 	looks = 4
+	// maxWrong is how many alerts that stand Wrong returns: anybody may ask /health.
+	maxWrong = 1000
 )
 
-// Wrong returns what keeps Belfry at this moment from doing what it is there for: something that is overdue, a
-// login that cannot act, a damaged file. It asks nobody for what a look has found, so it is right also when
-// no looks are taken.
+// Wrong returns what is wrong: what keeps Belfry at this moment from doing what it is there for, and then the other
+// alerts that stand. Those that are not so at this moment have a GoneAt. It looks at the schedule, the logins and the
+// damage itself, so it is right also when no looks are taken.
 func (w *Worker) Wrong() (all []store.Alert, err error) {
 	damaged := w.db.Damaged()
-	err = w.db.View(func(tx *store.Tx) (err error) {
-		all, err = w.wrong(tx, damaged, nil)
-		return err
+	err = w.db.View(func(tx *store.Tx) error {
+		var standing []store.Alert
+		for a, err := range tx.Alerts.AllStanding() {
+			if len(standing) == maxWrong {
+				break
+			}
+			if err == nil {
+				standing = append(standing, a)
+			} else if !store.IsCorrupt(err) {
+				return err
+			}
+		}
+		if all, err = w.wrong(tx, damaged, standing); err != nil && !store.IsCorrupt(err) { // the damage is among them
+			return err
+		}
+		for i := range all {
+			all[i].RaisedAt = tx.Now()
+			if k := indexOf(standing, all[i]); k >= 0 {
+				now := all[i]
+				all[i] = standing[k]
+				all[i].Reason, all[i].Name, all[i].Count, all[i].GoneAt = now.Reason, now.Name, now.Count, time.Time{}
+			}
+		}
+		for _, a := range standing {
+			if indexOf(all, a) >= 0 {
+				continue
+			}
+			gone := Hinders(a.Kind)
+			if !a.Kind.Lasts() {
+				if gone, _, err = w.ended(tx, a, sight{}); err != nil && !store.IsCorrupt(err) {
+					return err
+				}
+			}
+			if gone && a.GoneAt.IsZero() {
+				a.GoneAt = tx.Now()
+			}
+			all = append(all, a)
+		}
+		return nil
 	})
-	if store.IsCorrupt(err) { // the damage is among them
-		err = nil
-	}
 	return all, err
 }
 
-// wrong is [Worker.Wrong]. Of the logins, those that had an alert before have no connection until they have
-// one, however often the program was started. Its error is a [*store.CorruptError] if it is not known
+// indexOf returns where in all the alert about the same is; -1 if there is none.
+func indexOf(all []store.Alert, a store.Alert) int {
+	return slices.IndexFunc(all, func(b store.Alert) bool { return a.Kind == b.Kind && a.About == b.About })
+}
+
+// Hinders reports whether alerts of a kind say that Belfry does not do what it is there for.
+func Hinders(kind store.AlertKind) bool {
+	return kind == store.AlertDamage || kind == store.AlertLogin || kind == store.AlertOverdue
+}
+
+// wrong returns what hinders at this moment. Of the logins, those that had an alert before have no connection
+// until they have one, however often the program was started. Its error is a [*store.CorruptError] if it is not known
 // whether something is overdue.
 func (w *Worker) wrong(tx *store.Tx, damaged []store.Problem, standing []store.Alert) (all []store.Alert, err error) {
 	if len(damaged) > 0 {
@@ -47,18 +91,14 @@ func (w *Worker) wrong(tx *store.Tx, damaged []store.Problem, standing []store.A
 		if err != nil {
 			return nil, err
 		}
-		a := store.Alert{Kind: store.AlertLogin, About: fmt.Sprint("login_", i.ID), Subject: i.ID, Name: i.Name, Reason: i.Reason}
+		a, out := i.Out()
 		switch {
-		case i.State == store.IdentityLogin || i.State == store.IdentityStopped:
-			if a.Reason.Zero() { // it waits for its first login, or was logged out by its owner
-				continue
-			}
-		case w.cfg.Connection == nil:
+		case out:
+		case w.cfg.Connection == nil || i.State == store.IdentityLogin || i.State == store.IdentityStopped:
 			continue
 		default:
 			since, why := w.cfg.Connection(i.ID)
-			stands := slices.ContainsFunc(standing, func(s store.Alert) bool { return s.Kind == a.Kind && s.About == a.About })
-			if since.IsZero() || tx.Now().Sub(since) < offline && !stands {
+			if since.IsZero() || tx.Now().Sub(since) < offline && indexOf(standing, a) < 0 {
 				continue
 			}
 			a.Reason = store.Reason{Code: store.ReasonNotConnected, Detail: why}
@@ -128,37 +168,28 @@ func (w *Worker) lasting(tx *store.Tx, s sight, standing []store.Alert) (all []s
 // being set.
 type gap struct{ from, to time.Time }
 
-// noteGap looks for a gap before this look.
-func (w *Worker) noteGap(tx *store.Tx) {
-	now := tx.Now()
-	switch {
-	case w.gap.Load() == nil:
-		w.gap.Store(w.beforeStart(tx))
-	case now.Sub(w.last.clock)-time.Since(w.last.elapsed) >= overdue:
-		w.gap.Store(&gap{w.last.clock, now})
-	}
+// lookedAt is when a look was taken.
+type lookedAt struct {
+	clock   time.Time // without the monotonic reading
+	elapsed time.Time // carries the monotonic reading
 }
 
-// beforeStart is the gap between the last look of the process before and the start of this one.
-func (w *Worker) beforeStart(tx *store.Tx) *gap {
-	seen, err := readSeen(tx)
-	if err != nil {
-		seen = time.Time{}
+// noteGap notes if the clock was set forward since the last look.
+func (w *Worker) noteGap(tx *store.Tx) {
+	now := lookedAt{tx.Now().Round(0), time.Now()}
+	if now.clock.Sub(w.last.clock)-now.elapsed.Sub(w.last.elapsed) >= overdue {
+		w.gap.Store(&gap{w.last.clock, now.clock})
 	}
-	return &gap{seen, tx.Now().Add(-time.Since(w.started))}
+	w.last = now
 }
 
 // ran is how much of the time since then was there to start something in.
 func (w *Worker) ran(tx *store.Tx, since time.Time) time.Duration {
-	g, now := w.gap.Load(), tx.Now()
-	if g == nil {
-		g = w.beforeStart(tx)
+	g, from := w.gap.Load(), since
+	if g.from.After(from) {
+		from = g.from
 	}
-	from := g.from
-	if since.After(from) {
-		from = since
-	}
-	return now.Sub(since) - max(0, g.to.Sub(from))
+	return tx.Now().Sub(since) - max(0, g.to.Sub(from))
 }
 
 // failing is the alert about a job that fails again and again or is set aside. One that runs once ends
