@@ -236,8 +236,8 @@ func (t Alerts) Standing(kind AlertKind, about string) (Alert, error) {
 	return t.first("standing", key(nil).str(string(kind)).str(about))
 }
 
-// AllStanding yields the alerts that are not over, by their kinds.
-func (t Alerts) AllStanding() iter.Seq2[Alert, error] { return t.scan("standing", nil, nil) }
+// AllStanding yields the alerts that are not over, by their kinds. Those that are damaged are left out.
+func (t Alerts) AllStanding() iter.Seq2[Alert, error] { return sound(t.scan("standing", nil, nil)) }
 
 // ByState returns the alerts that have a state, the latest first.
 func (t Alerts) ByState(state AlertState, q Query) (Page[Alert], error) {

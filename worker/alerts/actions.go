@@ -21,11 +21,11 @@ func (w *Worker) Acknowledge(tx *store.Tx, id uint64, by string) (store.Alert, e
 // there were.
 func (w *Worker) AcknowledgeAll(tx *store.Tx, by string, until time.Time) (n int, err error) {
 	for a, err := range tx.Alerts.AllStanding() {
-		if store.IsCorrupt(err) || err == nil && (a.State() != store.AlertOpen || !until.IsZero() && a.RaisedAt.After(until)) {
-			continue
-		}
 		if err != nil {
 			return n, err
+		}
+		if a.State() != store.AlertOpen || !until.IsZero() && a.RaisedAt.After(until) {
+			continue
 		}
 		if err := acknowledge(tx, &a, by); err != nil {
 			return n, err

@@ -2,8 +2,8 @@ package alerts
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"belfry/scheduler"
@@ -64,12 +64,8 @@ type news struct {
 
 // look writes what is wrong, ends what is not wrong any more, and tells what nobody was told yet.
 func (w *Worker) look(tx *store.Tx, s sight) error {
-	standing, err := w.standing(tx)
-	if err != nil {
-		return err
-	}
 	w.noteGap(tx)
-	found, unsure, err := w.lasting(tx, s, standing)
+	found, unsure, err := w.lasting(tx, s)
 	if err != nil {
 		return err
 	}
@@ -84,11 +80,12 @@ func (w *Worker) look(tx *store.Tx, s sight) error {
 			return err
 		}
 	}
-	if standing, err = w.standing(tx); err != nil {
+	all, err := standing(tx, math.MaxInt)
+	if err != nil {
 		return err
 	}
 	var n news
-	for _, a := range standing {
+	for _, a := range all {
 		before := a
 		if !unsure[a.Kind] && !still[string(a.Kind)+" "+a.About] {
 			well, err := w.settle(tx, &a, s)
@@ -123,21 +120,19 @@ func copyKnown(tx *store.Tx, at time.Time) bool {
 	return false
 }
 
-// standing are the alerts that are not over. One that is damaged is let go: what it was about is told anew
-// if it is still so.
-func (w *Worker) standing(tx *store.Tx) (all []store.Alert, err error) {
+// standing are the first alerts that are not over.
+func standing(tx *store.Tx, most int) (all []store.Alert, err error) {
 	for a, err := range tx.Alerts.AllStanding() {
-		if damaged, ok := errors.AsType[*store.CorruptError](err); ok {
-			w.cfg.Log.Error().Err(err).Msg("an alert is damaged and counts no more; run belfry check")
-			if err := tx.Alerts.LetGo(damaged.ID); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		if err != nil {
-			return nil, err
+		if err != nil || len(all) == most {
+			return all, err
 		}
 		all = append(all, a)
 	}
 	return all, nil
+}
+
+// stands reports whether an alert is not over.
+func stands(tx *store.Tx, kind store.AlertKind, about string) bool {
+	_, err := tx.Alerts.Standing(kind, about)
+	return err == nil
 }

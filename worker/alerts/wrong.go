@@ -23,30 +23,24 @@ const (
 func (w *Worker) Wrong() (all []store.Alert, err error) {
 	damaged := w.db.Damaged()
 	err = w.db.View(func(tx *store.Tx) error {
-		var standing []store.Alert
-		for a, err := range tx.Alerts.AllStanding() {
-			if len(standing) == maxWrong {
-				break
-			}
-			if err == nil {
-				standing = append(standing, a)
-			} else if !store.IsCorrupt(err) {
-				return err
-			}
-		}
-		if all, err = w.wrong(tx, damaged, standing); err != nil && !store.IsCorrupt(err) { // the damage is among them
+		now, err := w.wrong(tx, damaged)
+		if err != nil && !store.IsCorrupt(err) { // the damage is among them
 			return err
 		}
-		for i := range all {
-			all[i].RaisedAt = tx.Now()
-			if k := indexOf(standing, all[i]); k >= 0 {
-				now := all[i]
-				all[i] = standing[k]
-				all[i].Reason, all[i].Name, all[i].Count, all[i].GoneAt = now.Reason, now.Name, now.Count, time.Time{}
+		for _, a := range now {
+			known, err := tx.Alerts.Standing(a.Kind, a.About)
+			if err != nil {
+				known = store.Alert{Kind: a.Kind, About: a.About, Subject: a.Subject, RaisedAt: tx.Now()}
 			}
+			known.Name, known.Reason, known.Count, known.GoneAt = a.Name, a.Reason, a.Count, time.Time{}
+			all = append(all, known)
 		}
-		for _, a := range standing {
-			if indexOf(all, a) >= 0 {
+		others, err := standing(tx, maxWrong)
+		if err != nil {
+			return err
+		}
+		for _, a := range others {
+			if slices.ContainsFunc(now, func(b store.Alert) bool { return a.Kind == b.Kind && a.About == b.About }) {
 				continue
 			}
 			gone := Hinders(a.Kind)
@@ -65,11 +59,6 @@ func (w *Worker) Wrong() (all []store.Alert, err error) {
 	return all, err
 }
 
-// indexOf returns where in all the alert about the same is; -1 if there is none.
-func indexOf(all []store.Alert, a store.Alert) int {
-	return slices.IndexFunc(all, func(b store.Alert) bool { return a.Kind == b.Kind && a.About == b.About })
-}
-
 // Hinders reports whether alerts of a kind say that Belfry does not do what it is there for.
 func Hinders(kind store.AlertKind) bool {
 	return kind == store.AlertDamage || kind == store.AlertLogin || kind == store.AlertOverdue
@@ -78,7 +67,7 @@ func Hinders(kind store.AlertKind) bool {
 // wrong returns what hinders at this moment. Of the logins, those that had an alert before have no connection
 // until they have one, however often the program was started. Its error is a [*store.CorruptError] if it is not known
 // whether something is overdue.
-func (w *Worker) wrong(tx *store.Tx, damaged []store.Problem, standing []store.Alert) (all []store.Alert, err error) {
+func (w *Worker) wrong(tx *store.Tx, damaged []store.Problem) (all []store.Alert, err error) {
 	if len(damaged) > 0 {
 		first := damaged[0]
 		all = append(all, store.Alert{Kind: store.AlertDamage, About: "file", Count: int64(len(damaged)),
@@ -98,7 +87,7 @@ func (w *Worker) wrong(tx *store.Tx, damaged []store.Problem, standing []store.A
 			continue
 		default:
 			since, why := w.cfg.Connection(i.ID)
-			if since.IsZero() || tx.Now().Sub(since) < offline && indexOf(standing, a) < 0 {
+			if since.IsZero() || tx.Now().Sub(since) < offline && !stands(tx, a.Kind, a.About) {
 				continue
 			}
 			a.Reason = store.Reason{Code: store.ReasonNotConnected, Detail: why}
@@ -121,7 +110,7 @@ func (w *Worker) wrong(tx *store.Tx, damaged []store.Problem, standing []store.A
 
 // lasting are the things that are wrong at this moment, and may come right. Of the kinds in unsure nothing
 // is known at this moment.
-func (w *Worker) lasting(tx *store.Tx, s sight, standing []store.Alert) (all []store.Alert, unsure map[store.AlertKind]bool, err error) {
+func (w *Worker) lasting(tx *store.Tx, s sight) (all []store.Alert, unsure map[store.AlertKind]bool, err error) {
 	unsure = make(map[store.AlertKind]bool)
 	for job, err := range tx.Jobs.Failing() {
 		if store.IsCorrupt(err) {
@@ -134,7 +123,7 @@ func (w *Worker) lasting(tx *store.Tx, s sight, standing []store.Alert) (all []s
 			all = append(all, a)
 		}
 	}
-	wrong, err := w.wrong(tx, s.damaged, standing)
+	wrong, err := w.wrong(tx, s.damaged)
 	if store.IsCorrupt(err) {
 		w.cfg.Log.Error().Err(err).Msg("what is due and was not started could not be looked for; run belfry check")
 		unsure[store.AlertOverdue] = true
@@ -148,17 +137,14 @@ func (w *Worker) lasting(tx *store.Tx, s sight, standing []store.Alert) (all []s
 		}
 		all = append(all, store.Alert{Kind: store.AlertUnreached, About: n.Chat, Subject: n.ID, Name: n.Chat, Reason: n.Reason})
 	}
-	stands := func(kind store.AlertKind) bool {
-		return slices.ContainsFunc(standing, func(a store.Alert) bool { return a.Kind == kind })
-	}
 	switch {
 	case s.disk == nil:
 		unsure[store.AlertDisk] = w.cfg.Disk != nil
-	case s.disk.Free < s.disk.Need, stands(store.AlertDisk) && s.disk.Free < s.disk.Need+s.disk.Need/10:
+	case s.disk.Free < s.disk.Need, stands(tx, store.AlertDisk, "disk") && s.disk.Free < s.disk.Need+s.disk.Need/10:
 		all = append(all, store.Alert{Kind: store.AlertDisk, About: "disk", Count: s.disk.Free, Limit: s.disk.Need})
 	}
 	queue := store.Alert{Kind: store.AlertQueue, About: "schedule", Count: int64(s.waiting)}
-	if s.growing || stands(queue.Kind) && s.waiting >= w.cfg.Backlog { // one that has grown is wrong until it is short
+	if s.growing || stands(tx, queue.Kind, queue.About) && s.waiting >= w.cfg.Backlog { // one that has grown is wrong until it is short
 		all = append(all, queue)
 	}
 	return all, unsure, nil
