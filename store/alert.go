@@ -1,9 +1,12 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"iter"
+	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Alert is something that is wrong, or was, and that those who run Belfry are told of.
@@ -22,12 +25,13 @@ type Alert struct {
 	Count int64 `json:"count,omitempty"`
 	Limit int64 `json:"limit,omitempty"`
 
-	// ChangedAt is when the post or the task that has failed was last changed, by which one failure is told
-	// from the next.
+	// ChangedAt is when the copy that is bad was given up, by which one is told from the next.
 	ChangedAt time.Time `json:"changed_at,omitzero"`
 
 	// Flaps says that it was raised several times within an hour. It is over when it has been right for longer.
 	Flaps bool `json:"flaps,omitempty"`
+	// Untold says that the admins and the webhook are still to be notified.
+	Untold bool `json:"untold,omitempty"`
 
 	RaisedAt       time.Time `json:"raised_at"`
 	GoneAt         time.Time `json:"gone_at,omitzero"` // since when it seems to be over
@@ -53,6 +57,16 @@ const (
 	AlertDamage      AlertKind = "damage"       // something in the file is damaged
 	AlertCopy        AlertKind = "copy"         // a copy of the live file took too long, and is bad
 )
+
+// Lasts reports whether alerts of the kind stand as long as something is so. The others are about
+// something that has happened, and are over when somebody has seen it.
+func (k AlertKind) Lasts() bool {
+	switch k {
+	case AlertPostFailed, AlertPostUnknown, AlertTaskFailed, AlertCopy:
+		return false
+	}
+	return true
+}
 
 // AlertState says whether somebody has to look at an alert.
 type AlertState string
@@ -81,7 +95,25 @@ type Alerts struct{ Table[Alert] }
 const (
 	maxAlerts   = 10_000
 	maxAlertAge = 180 * 24 * time.Hour
+
+	// What others have written is shortened to so many characters, so that a message about it can be read,
+	// and networks take it.
+	maxAlertName   = 100
+	maxAlertDetail = 500
+	// While so many alerts are open, further posts and tasks that fail are one alert with their number.
+	maxOpenAlerts = 100
+	// What is raised for the thirdTime within FlapTime, among the latest alerts, comes and goes.
+	thirdTime    = 3
+	latestAlerts = 200
+	// alertsJob is the job that sends what is untold: so soon after an alert, if none came shortly before,
+	// and else at its next regular time, with the others.
+	alertsJob     = "alerts"
+	gatherAlerts  = 5 * time.Second
+	shortlyBefore = time.Minute
 )
+
+// FlapTime is how long something that comes and goes must be right for its alert to be over.
+const FlapTime = time.Hour
 
 func alertTable() def[Alert] {
 	return def[Alert]{
@@ -115,6 +147,85 @@ func (t Alerts) Add(a *Alert) error {
 	return trim(t.Table, a.ID, maxAlerts, func(past *Alert) bool {
 		return past.State() == AlertOver && t.tx.Now().Sub(past.OverAt) >= maxAlertAge
 	})
+}
+
+// Raise writes that something is wrong: as a new alert or, if one of the kind about the same stands, in that
+// one. The admins are notified of a new alert, and of each further failure of a post or a task.
+func (t Alerts) Raise(a Alert) error {
+	a.Name, a.Reason.Detail = shorten(a.Name, maxAlertName), shorten(a.Reason.Detail, maxAlertDetail)
+	known, err := t.Standing(a.Kind, a.About)
+	if damaged, ok := errors.AsType[*CorruptError](err); ok {
+		if err := t.LetGo(damaged.ID); err != nil {
+			return err
+		}
+		known, err = Alert{}, ErrNotFound
+	}
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return err
+	}
+	before := known
+	switch {
+	case known.ID != 0:
+		if a.Subject == 0 && !a.Kind.Lasts() { // it is about many, and these come on top
+			a.Count += known.Count
+		}
+		known.Subject, known.Name, known.Reason, known.Count, known.Limit = a.Subject, a.Name, a.Reason, a.Count, a.Limit
+		known.ChangedAt, known.GoneAt, known.Untold = a.ChangedAt, time.Time{}, known.Untold || !a.Kind.Lasts()
+	case a.Subject != 0 && !a.Kind.Lasts() && t.count("state", key(nil).str(string(AlertOpen)), maxOpenAlerts) == maxOpenAlerts:
+		return t.Raise(Alert{Kind: AlertPostFailed, About: "more", Count: 1})
+	default:
+		known, known.RaisedAt, known.Untold = a, t.tx.Now(), true
+		known.Flaps = a.Kind.Lasts() && t.latest(FlapTime, a.Kind, a.About)+1 >= thirdTime
+	}
+	if known == before {
+		return nil
+	}
+	if known.Untold && !before.Untold {
+		if err := t.hurry(); err != nil {
+			return err
+		}
+	}
+	if err := t.Add(&known); err != nil {
+		return fmt.Errorf("raise an alert about %s: %w", a.About, err)
+	}
+	return nil
+}
+
+// latest returns how many of the latest alerts were raised within a time; with a kind, those about the same.
+func (t Alerts) latest(within time.Duration, kind AlertKind, about string) (n int) {
+	looked := 0
+	for past := range t.Newest(0) {
+		if looked++; looked > latestAlerts || t.tx.Now().Sub(past.RaisedAt).Abs() >= within {
+			break
+		}
+		if kind == "" || past.Kind == kind && past.About == about {
+			n++
+		}
+	}
+	return n
+}
+
+// hurry makes the job that sends what is untold due soon. Many failures are one message, so it is not moved
+// again shortly after that.
+func (t Alerts) hurry() error {
+	job, err := t.tx.Jobs.ByName(alertsJob)
+	soon := t.tx.Now().Add(gatherAlerts)
+	if err != nil || job.State != JobWaiting || !job.Due.After(soon) || t.latest(shortlyBefore, "", "") > 0 {
+		return nil // it runs soon anyway, or when somebody lets it
+	}
+	job.Due = soon
+	return t.tx.Jobs.Put(&job)
+}
+
+// shorten shortens a text to at most most characters.
+func shorten(text string, most int) string {
+	n := 0
+	for i := range text {
+		if n++; n == most && utf8.RuneCountInString(text[i:]) > 1 {
+			return strings.TrimSpace(text[:i]) + "…"
+		}
+	}
+	return text
 }
 
 // Standing returns the alert of a kind about something that is not over, or [ErrNotFound].

@@ -74,10 +74,24 @@ func (i *Identity) validate() error {
 	return nil
 }
 
-// Put writes an identity. If it can act, what its lane holds because it could not goes on at once.
+// Out reports whether an identity cannot act any more, and returns the alert about it. One that waits for its
+// first login, or was logged out by its owner, needs none.
+func (i Identity) Out() (Alert, bool) {
+	out := (i.State == IdentityLogin || i.State == IdentityStopped) && !i.Reason.Zero()
+	return Alert{Kind: AlertLogin, About: fmt.Sprint("login_", i.ID), Subject: i.ID, Name: i.Name, Reason: i.Reason}, out
+}
+
+// Put writes an identity. That it cannot act any more raises an alert. If it can, what its lane holds because it
+// could not goes on at once.
 func (t Identities) Put(i *Identity) error {
-	if err := t.Table.Put(i); err != nil || i.State == IdentityLogin || i.State == IdentityStopped {
+	if err := t.Table.Put(i); err != nil {
 		return err
+	}
+	if a, out := i.Out(); out {
+		return t.tx.Alerts.Raise(a)
+	}
+	if i.State == IdentityLogin || i.State == IdentityStopped {
+		return nil
 	}
 	hold, err := t.tx.Holds.ByLane(i.Lane())
 	if err != nil || hold.Reason.Code != ReasonLogin && hold.Reason.Code != ReasonStopped { // there is none, or it is damaged

@@ -98,7 +98,7 @@ func postTable() def[Post] {
 				return key(nil).time(p.ScheduledTime)
 			}},
 			{Name: "trouble", Key: func(p *Post) []byte {
-				if p.Status != PostFailed && p.Status != PostUnknown {
+				if !p.troubled() {
 					return nil
 				}
 				return key(nil).time(p.UpdatedAt)
@@ -115,6 +115,24 @@ func (p *Post) validate() error {
 	}
 	return fmt.Errorf("post %d: no status is called %q", p.ID, p.Status)
 }
+
+// Put writes a post. If it has failed, or nobody knows whether it is out, that raises an alert.
+func (t Posts) Put(p *Post) error {
+	if !p.troubled() {
+		return t.Table.Put(p)
+	}
+	before, _ := t.Get(p.ID) // if it cannot be read, it cannot be written
+	if err := t.Table.Put(p); err != nil || before.troubled() && before.UpdatedAt.Equal(p.UpdatedAt) {
+		return err
+	}
+	kind := AlertPostFailed
+	if p.Status == PostUnknown {
+		kind = AlertPostUnknown
+	}
+	return t.tx.Alerts.Raise(Alert{Kind: kind, About: p.JobName(), Subject: p.ID, Name: p.Target, Reason: p.Reason})
+}
+
+func (p *Post) troubled() bool { return p.Status == PostFailed || p.Status == PostUnknown }
 
 // ByTime returns posts by the time that they are scheduled for, the latest first; with a status,
 // those that have it.
@@ -147,12 +165,6 @@ func (t Posts) AllHeld() iter.Seq[Post] { return t.scan("held", nil, nil) }
 func (t Posts) Pending(identityID uint64) iter.Seq[Post] {
 	prefix := key(nil).uint(identityID)
 	return t.scan("pending", prefix, prefix.next())
-}
-
-// Trouble yields the posts that failed, or of which nobody knows, and that were changed from from,
-// included, to to, excluded.
-func (t Posts) Trouble(from, to time.Time) iter.Seq[Post] {
-	return t.scan("trouble", key(nil).time(from), key(nil).time(to))
 }
 
 // Count returns how many posts have a status, and counts no further than limit.

@@ -150,6 +150,19 @@ func (t *Task) validate() error {
 	return fmt.Errorf("task %d: no status is called %q", t.ID, t.Status)
 }
 
+// Put writes a task. If it has failed, that raises an alert.
+func (t Tasks) Put(task *Task) error {
+	if task.Status != TaskFailed {
+		return t.Table.Put(task)
+	}
+	before, _ := t.Get(task.ID) // if it cannot be read, it cannot be written
+	if err := t.Table.Put(task); err != nil || before.Status == TaskFailed && before.EndedAt.Equal(task.EndedAt) {
+		return err
+	}
+	return t.tx.Alerts.Raise(Alert{Kind: AlertTaskFailed, About: task.JobName(), Subject: task.ID, Reason: task.LastError,
+		Count: int64(task.Sent), Limit: int64(task.Total)})
+}
+
 // ByTime returns tasks, the latest first; with a status, those that have it.
 func (t Tasks) ByTime(status TaskStatus, q Query) (Page[Task], error) {
 	if status == "" {
@@ -162,11 +175,6 @@ func (t Tasks) ByTime(status TaskStatus, q Query) (Page[Task], error) {
 func (t Tasks) Active(identityID uint64) iter.Seq[Task] {
 	prefix := key(nil).uint(identityID)
 	return t.scan("active", prefix, prefix.next())
-}
-
-// Trouble yields the tasks that failed and were changed from from, included, to to, excluded.
-func (t Tasks) Trouble(from, to time.Time) iter.Seq[Task] {
-	return t.scan("failed", key(nil).time(from), key(nil).time(to))
 }
 
 // Count returns how many tasks have a status, and counts no further than limit.

@@ -46,7 +46,7 @@ func (s *Server) ailments() []api.Reason {
 		add("store", "The database cannot be read: "+err.Error())
 	}
 	for _, a := range wrong {
-		if s.cfg.Idle && a.Kind != store.AlertDamage {
+		if !alerts.Hinders(a.Kind) || !a.GoneAt.IsZero() || s.cfg.Idle && a.Kind != store.AlertDamage {
 			continue
 		}
 		said, code := alerts.Text(a, english, time.UTC), string(a.Kind)
@@ -58,7 +58,7 @@ func (s *Server) ailments() []api.Reason {
 	return found
 }
 
-// wrong is what keeps Belfry from doing what it is there for.
+// wrong is what is wrong.
 func (s *Server) wrong() ([]store.Alert, error) {
 	if s.alerts == nil {
 		return nil, nil

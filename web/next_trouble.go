@@ -1,6 +1,9 @@
 package web
 
 import (
+	"cmp"
+	"slices"
+
 	"belfry/store"
 	"belfry/worker/identities"
 )
@@ -17,28 +20,16 @@ func (s *Server) troubles(r reader, o overview) []trouble {
 	if o.paused != "" {
 		all = append(all, trouble{"grave", w.Paused, o.paused, w.PausedCure, "/jobs", w.SetAsideLink})
 	}
+	for _, t := range o.alerts {
+		if row := r.alertRow(t); t.alert.Kind != store.AlertOverdue || !s.cfg.Idle {
+			all = append(all, trouble{"grave", row.What, row.Why, row.Cure, row.Link, row.LinkText})
+		}
+	}
 	for _, i := range o.identities {
-		if i.State == store.IdentityLogin || i.State == store.IdentityStopped {
-			all = append(all, trouble{"grave", w.LoginOut + ": " + i.Name, r.why(i.Reason), w.LoginOutCure, "/logins", w.LoginsLink})
-		} else if c, known := identities.ConnectionOf(s.connections(), i); known && i.State == store.IdentityReady && !c.Connected && c.Problem != "" {
+		alerted := slices.ContainsFunc(o.alerts, func(t told) bool { return t.alert.Kind == store.AlertLogin && t.alert.Subject == i.ID })
+		if c, known := identities.ConnectionOf(s.connections(), i); known && !alerted && i.State == store.IdentityReady && !c.Connected && c.Problem != "" {
 			all = append(all, trouble{"mild", w.NotConnected + ": " + i.Name, c.Problem, w.NotConnectedCure, "/logins", w.LoginsLink})
 		}
-	}
-	if o.overdue != "" && !s.cfg.Idle {
-		all = append(all, trouble{"grave", w.Overdue + ": " + o.overdue, "", w.OverdueCure, "/jobs/" + o.overdue, w.SetAsideLink})
-	}
-	for _, p := range o.unknown {
-		all = append(all, trouble{"grave", w.UnknownPost + ": " + r.postTitle(p), r.why(p.Reason), w.UnknownCure, postPath(p.ID), w.Look})
-	}
-	for i, p := range o.failed {
-		t := trouble{"grave", w.FailedPost + ": " + r.postTitle(p), r.why(p.Reason), w.FailedCure, postPath(p.ID), w.Look}
-		if i == len(o.failed)-1 && o.failedMore > 0 {
-			t.What += " (" + w.MoreFailed(o.failedMore) + ")"
-		}
-		all = append(all, t)
-	}
-	for _, t := range o.failedTask {
-		all = append(all, trouble{"grave", w.FailedTask + ": " + r.taskTitle(t), r.why(t.LastError), w.FailedTaskCure, taskPath(t.ID), w.Look})
 	}
 	for _, site := range o.alone {
 		if !r.watch {
@@ -48,43 +39,29 @@ func (s *Server) troubles(r reader, o overview) []trouble {
 		why.Until = site.Until
 		all = append(all, trouble{"mild", w.SiteAlone + ": " + siteName(site.Site), r.why(why), w.SiteAloneCure, "/accounts", w.AccountsLink})
 	}
-	for _, j := range o.setAside {
-		all = append(all, trouble{"mild", w.SetAside + ": " + j.Name, r.why(j.Reason), w.SetAsideCure, "/jobs/" + j.Name, w.SetAsideLink})
-	}
-	all = append(all, r.alertTroubles(o.alerts)...)
 	if o.noPassword {
 		all = append(all, trouble{"mild", w.NoPassword, "", w.NoPasswordCure, "/password", w.NoPasswordLink})
 	}
 	return all
 }
 
-// readAlerts reads the alerts that nobody has looked at.
-func (o *overview) readAlerts(tx *store.Tx) error {
-	open, err := tx.Alerts.ByState(store.AlertOpen, store.Query{Limit: maxUnseen})
-	if err != nil {
-		return err
-	}
-	o.moreAlerts = open.Next != ""
-	o.alerts, err = tellAll(tx, open.Items)
-	return err
-}
-
-// alertTroubles are the alerts about what the other troubles do not say.
-func (r reader) alertTroubles(open []told) (all []trouble) {
-	for _, t := range open {
-		switch {
-		case len(all) == maxTrouble:
-			return all
-		case t.alert.Kind == store.AlertDisk, t.alert.Kind == store.AlertQueue, t.alert.Kind == store.AlertUnreached,
-			t.alert.Kind == store.AlertDamage, t.alert.Kind == store.AlertCopy:
-		case t.alert.Kind == store.AlertJobFailing && t.about.job.State != store.JobSetAside:
-		default:
+// readAlerts reads what the alerts are about that nobody has looked at.
+func (o *overview) readAlerts(tx *store.Tx, wrong []store.Alert) (err error) {
+	slices.SortFunc(wrong, func(a, b store.Alert) int { return cmp.Or(b.RaisedAt.Compare(a.RaisedAt), cmp.Compare(b.ID, a.ID)) })
+	var open []store.Alert
+	of := make(map[store.AlertKind]int)
+	for _, a := range wrong {
+		if a.State() != store.AlertOpen {
 			continue
 		}
-		row := r.alertRow(t)
-		all = append(all, trouble{"grave", row.What, row.Why, row.Cure, row.Link, row.LinkText})
+		o.open++
+		if a.GoneAt.IsZero() && of[a.Kind] < maxTrouble {
+			of[a.Kind]++
+			open = append(open, a)
+		}
 	}
-	return all
+	o.alerts, err = tellAll(tx, open)
+	return err
 }
 
 // systemTroubles are those of Belfry itself.

@@ -15,12 +15,11 @@ import (
 
 // How much the first page shows.
 const (
-	comingRuns    = 12
-	comingPages   = 10 // of jobs, of which those are left out that are paused
-	pastPosts     = 8
-	recentTrouble = 7 * 24 * time.Hour // how long a post that failed is brought up
-	maxTrouble    = 3                  // of each kind, by name
-	maxUnseen     = 100                // how far alerts are counted that nobody has looked at
+	comingRuns  = 12
+	comingPages = 10 // of jobs, of which those are left out that are paused
+	pastPosts   = 8
+	maxTrouble  = 3   // of each kind, by name
+	maxUnseen   = 100 // how far alerts are counted that nobody has looked at
 )
 
 // nextPage tells what happens next, what needs attention, and what just happened.
@@ -73,17 +72,11 @@ type overview struct {
 	more       bool
 	past       []store.Post
 	tasks      []store.Task // that have ended
-	failedTask []store.Task
-	failed     []store.Post
-	failedMore int
-	unknown    []store.Post
-	setAside   []store.Job
-	overdue    string // the job that has been for longest
 	alone      []store.AccountSite
 	noPassword bool
-	paused     string // why everything is
-	alerts     []told // nobody has looked at, the latest first
-	moreAlerts bool
+	paused     string                 // why everything is
+	open       int                    // alerts that nobody has looked at
+	alerts     []told                 // those of them that are so at this moment, the latest first
 	held       store.Page[store.Post] // that need approval
 }
 
@@ -95,23 +88,15 @@ func (s *Server) loadNext(r reader) (page, error) {
 	var o overview
 	err = s.db.View(func(tx *store.Tx) error {
 		o = overview{}
-		if err := o.read(tx); err != nil || s.alerts == nil {
-			return err
-		}
-		return o.readAlerts(tx)
+		return errors.Join(o.read(tx), o.readAlerts(tx, wrong))
 	})
 	if err != nil {
 		return nil, err
 	}
-	for _, a := range wrong {
-		if a.Kind == store.AlertOverdue {
-			o.overdue = a.Name
-		}
-	}
 	p := &nextPage{frame: s.frame(r, "next", r.words.Next.Title), NoLogin: len(o.identities) == 0, More: o.more}
 	p.Attention = s.troubles(r, o)
-	if len(o.alerts) > 0 {
-		p.Unseen = r.words.Next.Unseen(len(o.alerts), o.moreAlerts)
+	if o.open > 0 {
+		p.Unseen = r.words.Next.Unseen(min(o.open, maxUnseen), o.open > maxUnseen)
 	}
 	p.Held = r.heldCard(o.held)
 	p.plan(r, o)
@@ -151,23 +136,7 @@ func (o *overview) readPosts(tx *store.Tx) error {
 	}
 	slices.SortStableFunc(o.past, func(a, b store.Post) int { return endOf(b).Compare(endOf(a)) })
 	o.past = o.past[:min(len(o.past), pastPosts)]
-	failed, err := tx.Posts.ByTime(store.PostFailed, store.Query{Limit: 50})
-	if err != nil {
-		return err
-	}
-	for _, p := range failed.Items {
-		if tx.Now().Sub(p.UpdatedAt) > recentTrouble {
-			continue
-		}
-		if len(o.failed) < maxTrouble {
-			o.failed = append(o.failed, p)
-		} else {
-			o.failedMore++
-		}
-	}
-	unknown, err := tx.Posts.ByTime(store.PostUnknown, store.Query{Limit: maxTrouble})
-	o.unknown = unknown.Items
-	return err
+	return nil
 }
 
 // readTasks reads the broadcasts that have ended, the latest first.
@@ -177,12 +146,7 @@ func (o *overview) readTasks(tx *store.Tx) error {
 		if err != nil {
 			return err
 		}
-		for _, t := range ended.Items {
-			o.tasks = append(o.tasks, t)
-			if status == store.TaskFailed && tx.Now().Sub(t.EndedAt) <= recentTrouble && len(o.failedTask) < maxTrouble {
-				o.failedTask = append(o.failedTask, t)
-			}
-		}
+		o.tasks = append(o.tasks, ended.Items...)
 	}
 	return nil
 }

@@ -135,7 +135,7 @@ func TestAFailedBroadcastNeedsAttention(t *testing.T) {
 	if done := h.taskWhen(1, "failed", ended); done.Status != "failed" {
 		t.Fatalf("%+v", done)
 	}
-	h.get("/").has(t, "Рассылка не удалась: Hello", "этому входу нельзя публиковать в чате", "/tasks/1")
+	h.get("/").has(t, "Рассылка 1 не удалась", `href="/tasks/1">Hello</a>`, "этому входу нельзя публиковать в чате", "/tasks/1")
 	h.get("/tasks/1").has(t, "пропущено", "(CHAT_WRITE_FORBIDDEN)", "Повторить неотправленные")
 	h.makeTask("Later", `["@news_one"]`, `,"start_at":"`+h.soon(time.Hour)+`"`)
 	h.get("/").has(t, "Следующий чат рассылки", "Рассылка, 0 из 1")

@@ -22,6 +22,9 @@ func (h *harness) wrong() {
 			{Kind: store.AlertLogin, About: "login_2", Subject: 2, Name: "weather", RaisedAt: ago(12 * time.Minute),
 				Reason: store.Reason{Code: store.ReasonLogin, Detail: "ACCESS_TOKEN_EXPIRED: the bot token is not valid: get the present one from @BotFather"}},
 		} {
+			if raised, err := tx.Alerts.Standing(a.Kind, a.About); err == nil { // with the post, the broadcast or the login
+				a.ID = raised.ID
+			}
 			if err := tx.Alerts.Add(&a); err != nil {
 				return err
 			}

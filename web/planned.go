@@ -50,11 +50,7 @@ func (o *overview) readComing(tx *store.Tx) error {
 		}
 		for _, j := range jobs.Items {
 			switch {
-			case j.State == store.JobSetAside:
-				if len(o.setAside) < maxTrouble {
-					o.setAside = append(o.setAside, j)
-				}
-			case j.State == store.JobPaused, watches(j.Kind):
+			case j.State == store.JobSetAside, j.State == store.JobPaused, watches(j.Kind):
 			case len(o.coming) == comingRuns:
 				o.more = true
 			default:

@@ -68,19 +68,13 @@ type nextWords struct {
 	NothingLogin, NothingLoginLink                 string
 	NoRuns, AllJobs, NothingHappened, Open, NewTab string
 
-	FailedPost, FailedCure, UnknownPost, UnknownCure, Look string
-	FailedTask, FailedTaskCure                             string
-	LoginOut, LoginOutCure, LoginsLink                     string
-	NotConnected, NotConnectedCure                         string
-	SetAside, SetAsideCure, SetAsideLink                   string
-	SiteAlone, SiteAloneCure, AccountsLink                 string
-	Overdue, OverdueCure                                   string
-	Stopped, StoppedCure, Idle, IdleCure                   string
-	Paused, PausedCure                                     string
-	StoreTrouble, StoreCure, Clock, ClockCure              string
-	NoPassword, NoPasswordCure, NoPasswordLink             string
-	MoreFailed                                             func(n int) string
-	Unseen                                                 func(n int, more bool) string
+	LoginsLink, SetAsideLink, NotConnected, NotConnectedCure string
+	SiteAlone, SiteAloneCure, AccountsLink                   string
+	Stopped, StoppedCure, Idle, IdleCure                     string
+	Paused, PausedCure                                       string
+	StoreTrouble, StoreCure, Clock, ClockCure                string
+	NoPassword, NoPasswordCure, NoPasswordLink               string
+	Unseen                                                   func(n int, more bool) string
 }
 
 type postsWords struct {

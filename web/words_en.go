@@ -20,21 +20,15 @@ func englishWords() *words {
 			NothingLogin: "No account is connected yet.", NothingLoginLink: "Add a Telegram bot",
 			NoRuns: "Nothing is planned.", AllJobs: "All jobs", NothingHappened: "Published posts appear here.",
 			Open: "Open", NewTab: "(in a new tab)",
-			FailedPost: "A post has failed", FailedCure: "Read the reason, change the post and retry.",
-			UnknownPost: "It is unknown whether a post was published", UnknownCure: "Check the channel, then retry or leave it.", Look: "Look at it",
-			FailedTask: "A broadcast has failed", FailedTaskCure: "Read the reason; you can retry the unsent chats.",
-			LoginOut: "A connected account cannot post", LoginOutCure: "Its posts and broadcasts wait until it is fixed.", LoginsLink: "Connected accounts",
+			LoginsLink: "Connected accounts", SetAsideLink: "Look at the job",
 			NotConnected: "No connection", NotConnectedCure: "Belfry keeps trying. If it lasts, check this server's network.",
-			SetAside: "A job was set aside", SetAsideCure: "It cannot run as it is.", SetAsideLink: "Look at the job",
 			SiteAlone: "A site does not answer the account check", SiteAloneCure: "Belfry retries; results of this site are not used until it answers.", AccountsLink: "To the accounts",
-			Overdue: "A job is late and has not started", OverdueCure: "Check Belfry's log: journalctl -u belfry",
 			Stopped: "Nothing is being run", StoppedCure: "The scheduler has not started. Check Belfry's log: journalctl -u belfry",
 			Paused: "Everything is paused", PausedCure: "Nothing is sent until you resume. If this file was restored, first make sure that the old server is off: two servers must not use one account.",
 			Idle: "Workers are disabled", IdleCure: "DISABLE_WORKERS is set: nothing is sent until you remove it.",
 			StoreTrouble: "The database cannot be used", StoreCure: "Check that the disk is not full or read-only. Belfry resumes by itself.",
 			Clock: "The clock of this server looks wrong", ClockCure: "Check date and time. Nothing runs until they are plausible.",
 			NoPassword: "The page has no password yet", NoPasswordCure: "Without a password you need a new link for each sign-in.", NoPasswordLink: "Choose a password",
-			MoreFailed: func(n int) string { return fmt.Sprintf("and %s more this week", counted(n, "post", "posts")) },
 			Unseen: func(n int, more bool) string {
 				if more {
 					return fmt.Sprintf("More than %d new alerts", n)

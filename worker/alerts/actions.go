@@ -34,7 +34,7 @@ func (w *Worker) AcknowledgeAll(tx *store.Tx, by string, until time.Time) (n int
 
 func acknowledge(tx *store.Tx, a *store.Alert, by string) error {
 	a.AcknowledgedAt, a.AcknowledgedBy = tx.Now(), by
-	if !lasts(a.Kind) {
+	if !a.Kind.Lasts() {
 		a.OverAt = tx.Now()
 	}
 	return tx.Alerts.Put(a)

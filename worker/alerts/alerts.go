@@ -1,10 +1,11 @@
 // Package alerts decides what those who run Belfry have to be told of because it is wrong, tells them
 // once, and tells them when it is over.
 //
-// Once a minute the job alerts looks at the schedule, at what has failed since the last look, at the
-// logins and at the disk. What it finds becomes a [store.Alert], in one transaction with what is told
-// about it: over Telegram and to a webhook. As long as an alert stands, the same is not told again. A
-// look costs what there is to find, and not what there is.
+// A post, a broadcast or a login that fails raises its [store.Alert] in the transaction in which it fails. What
+// only time can tell, the job alerts looks at once a minute: the schedule, the connections, the disk. It
+// tells what is new over Telegram and to a webhook; alerts that were raised in between make it due at once.
+// As long as an alert stands, the same is not told again. A look costs what there is to find, and not what
+// there is.
 //
 // The job heartbeat calls an address as long as nobody has to look at anything, so that a server that
 // is dead is noticed elsewhere.
@@ -15,6 +16,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -75,25 +77,19 @@ const (
 	failures = 3               // in a row of one job that are told
 	overdue  = 5 * time.Minute // that something may be due without being started
 	offline  = 3 * time.Minute // that a login may have no connection
-	// What is raised for the thirdTime within flapTime comes and goes: it is over when it has been right for
-	// as long.
-	thirdTime = 3
-	flapTime  = time.Hour
 )
 
 // Worker finds out what is wrong.
 type Worker struct {
-	db      *store.DB
-	teller  Teller
-	cfg     Config
-	started time.Time
+	db     *store.DB
+	teller Teller
+	cfg    Config
 
 	// Of the job's runs alone:
 	backlog backlog  // of the last looks
-	last    lookedAt // zero before the first look; perhaps it was undone
-	kept    lookedAt // the last one that surely was not
+	last    lookedAt // or the start, before the first look
 
-	gap atomic.Pointer[gap] // nil before the first look
+	gap atomic.Pointer[gap] // the last one
 }
 
 // New returns a worker for the alerts in db.
@@ -105,7 +101,9 @@ func New(db *store.DB, teller Teller, cfg Config) *Worker {
 	if cfg.Reason == nil {
 		cfg.Reason = func(why store.Reason) string { return why.Text(cfg.Lang, cfg.Zone) }
 	}
-	return &Worker{db: db, teller: teller, cfg: cfg, started: time.Now()}
+	w := &Worker{db: db, teller: teller, cfg: cfg, last: lookedAt{db.Now().Round(0), time.Now()}}
+	w.gap.Store(&gap{to: w.last.clock})
+	return w
 }
 
 // Jobs is how the scheduler runs what this package does, by kind.
@@ -121,6 +119,9 @@ func (w *Worker) Jobs() map[string]scheduler.Kind {
 // runs.
 func (w *Worker) Start() error {
 	err := w.db.Update(func(tx *store.Tx) error {
+		if job, err := tx.Jobs.ByName(Kind); err == nil {
+			w.gap.Store(&gap{job.LastRun, w.last.clock})
+		}
 		if err := put(tx, Kind); err != nil {
 			return err
 		}
@@ -152,17 +153,21 @@ type heart struct{ *Worker }
 // Run calls the address, unless somebody has to look at an alert.
 func (w heart) Run(ctx context.Context, _ store.Job) (scheduler.Outcome, error) {
 	out := w.again()
-	var open, blind bool
+	var wrong []store.Alert
 	var restored string
+	blind := false
 	err := w.db.View(func(tx *store.Tx) (err error) {
 		if restored, err = tx.Settings.Value(store.Restored); err != nil {
 			return err
 		}
-		seen, unknown := readSeen(tx)
-		blind = unknown != nil || tx.Now().Sub(seen).Abs() >= overdue
-		open = tx.Alerts.Open()
+		look, err := tx.Jobs.ByName(Kind)
+		blind = err != nil || look.LastResult == store.ResultFailed || tx.Now().Sub(look.LastRun).Abs() >= overdue
 		return nil
 	})
+	if err == nil {
+		wrong, err = w.Wrong()
+	}
+	open := slices.ContainsFunc(wrong, func(a store.Alert) bool { return a.State() == store.AlertOpen })
 	switch {
 	case err != nil:
 		return out, fmt.Errorf("look for open alerts: %w", err)

@@ -2,6 +2,7 @@ package alerts
 
 import (
 	"errors"
+	"maps"
 	"testing"
 	"time"
 
@@ -130,19 +131,6 @@ func TestALookThatIsUndoneDoesNotGoBackToTheStart(t *testing.T) {
 	})
 }
 
-func TestFailuresAreToldAlthoughTheFileCannotSayWhenTheLastLookWas(t *testing.T) {
-	byHand(t, func(b *bench) {
-		b.look()
-		b.damage("settings", 1)
-		b.look()
-		b.Pass(time.Second)
-		b.post(0, store.PostFailed)
-		b.look()
-		b.look()
-		b.wantTold("a failure", failedPost)
-	})
-}
-
 func TestAStormAtAClockThatIsSetBackEnds(t *testing.T) {
 	byHand(t, func(b *bench) {
 		b.look()
@@ -155,6 +143,93 @@ func TestAStormAtAClockThatIsSetBackEnds(t *testing.T) {
 		for range 90 {
 			b.look()
 		}
-		b.wantTold("250 failures, of which 150 were counted twice", "⚠️ 101 new alerts", "⚠️ 101 new alerts")
+		b.wantTold("250 failures", "⚠️ 101 new alerts")
+	})
+}
+
+func TestAnAlertIsInTheFileWithTheFailure(t *testing.T) {
+	byHand(t, func(b *bench) {
+		b.look()
+		b.post(0, store.PostFailed)
+		b.post(0, store.PostUnknown)
+		b.Update(func(tx *store.Tx) error {
+			task := store.Task{Status: store.TaskFailed, Total: 8, Sent: 3, EndedAt: tx.Now(), LastError: store.Reason{Code: store.ReasonRefused}}
+			login := store.Identity{Name: "main", Platform: "telegram", Kind: store.IdentityBot, State: store.IdentityStopped, Reason: store.Reason{Code: store.ReasonStopped}}
+			return errors.Join(tx.Tasks.Put(&task), tx.Identities.Put(&login))
+		})
+		b.close() // before anybody looks
+		b.open()
+		about := make(map[string]store.AlertKind)
+		for _, a := range b.alerts(store.AlertOpen) {
+			about[a.About] = a.Kind
+		}
+		want := map[string]store.AlertKind{"post_1": store.AlertPostFailed, "post_2": store.AlertPostUnknown, "task_1": store.AlertTaskFailed, "login_1": store.AlertLogin}
+		if !maps.Equal(about, want) {
+			t.Errorf("open %v", about)
+		}
+		if wrong, err := b.worker.Wrong(); err != nil || len(wrong) != len(want) {
+			t.Errorf("wrong is %+v, %v", wrong, err)
+		}
+		b.look()
+		if told := b.told("admin"); len(told) != len(want) {
+			t.Errorf("told %q", told)
+		}
+		b.look()
+		b.wantTold("all is known")
+	})
+}
+
+func TestAFailureIsToldAtOnceAndThoseAfterItTogether(t *testing.T) {
+	inBubble(t, Config{}, func(b *bench) {
+		b.Pass(10*time.Minute + 30*time.Second)
+		b.post(0, store.PostFailed)
+		b.post(0, store.PostFailed)
+		b.Pass(6 * time.Second)
+		b.wantTold("two failures", failedPost, "⚠️ Post 2 to @evening_news was not published")
+		for range 5 {
+			b.Pass(4 * time.Second)
+			b.post(0, store.PostFailed)
+			b.post(0, store.PostFailed)
+		}
+		b.wantTold("more fail")
+		b.Pass(time.Minute)
+		b.wantTold("a minute has passed", "⚠️ 10 new alerts")
+	})
+}
+
+func TestAFailureThatIsWrittenAgainIsNotToldAgain(t *testing.T) {
+	byHand(t, func(b *bench) {
+		b.post(0, store.PostFailed)
+		b.look()
+		b.wantTold("a failure", failedPost)
+		b.Update(func(tx *store.Tx) error {
+			p, err := tx.Posts.Get(1)
+			p.Media = nil
+			return errors.Join(err, tx.Posts.Put(&p))
+		})
+		b.look()
+		b.wantTold("nothing new")
+	})
+}
+
+func TestWhatIsSeenBeforeItIsToldIsNotTold(t *testing.T) {
+	byHand(t, func(b *bench) {
+		b.post(0, store.PostFailed)
+		b.Update(func(tx *store.Tx) error { _, err := b.worker.AcknowledgeAll(tx, "Ann", tx.Now()); return err })
+		b.post(0, store.PostFailed)
+		b.post(2, store.PostPublished)
+		b.look()
+		b.wantTold("one was seen, and one is out")
+	})
+}
+
+func TestAPostFailsAlthoughTheAlertAboutItIsDamaged(t *testing.T) {
+	byHand(t, func(b *bench) {
+		b.post(0, store.PostFailed)
+		b.damage("alerts", 1)
+		b.Pass(time.Second)
+		b.post(1, store.PostFailed)
+		b.look()
+		b.wantTold("it has failed again", failedPost)
 	})
 }

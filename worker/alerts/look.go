@@ -2,7 +2,6 @@ package alerts
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -57,101 +56,68 @@ type sight struct {
 	growing bool      // these become more
 }
 
-// news is what a look has found out.
+// news is what a look has to tell.
 type news struct {
 	raised []store.Alert
 	over   []store.Alert // of which it is told that they are over
-
-	recently map[string]int // how often something was raised lately; nil as long as it is not needed
 }
 
-// look compares what is wrong with what is known, and tells what has changed.
+// look writes what is wrong, ends what is not wrong any more, and tells what nobody was told yet.
 func (w *Worker) look(tx *store.Tx, s sight) error {
-	var n news
-	standing := slices.Collect(tx.Alerts.AllStanding())
 	w.noteGap(tx)
-	lasting, unsure, err := w.lasting(tx, s, standing)
+	found, unsure, err := w.lasting(tx, s)
 	if err != nil {
 		return err
 	}
-	failed, err := w.failures(tx, s, standing)
-	if err != nil {
-		return err
+	if s.badCopy != nil && !copyKnown(tx, s.copied) {
+		why := store.Reason{Code: store.ReasonError, Detail: s.badCopy.Error()}
+		found = append(found, store.Alert{Kind: store.AlertCopy, About: "copy", Reason: why, ChangedAt: s.copied})
 	}
 	still := make(map[string]bool)
-	for _, a := range append(lasting, failed...) {
+	for _, a := range found {
 		still[string(a.Kind)+" "+a.About] = true
-		if err := n.raise(tx, a); err != nil {
+		if err := tx.Alerts.Raise(a); err != nil {
 			return err
 		}
 	}
-	for _, a := range standing {
-		if unsure[a.Kind] || still[string(a.Kind)+" "+a.About] {
+	var n news
+	for _, a := range slices.Collect(tx.Alerts.AllStanding()) { // they change meanwhile
+		before := a
+		if !unsure[a.Kind] && !still[string(a.Kind)+" "+a.About] {
+			well, err := w.settle(tx, &a, s)
+			if err != nil {
+				return err
+			}
+			if well && !a.Untold {
+				n.over = append(n.over, a)
+			}
+		}
+		if a.Untold && a.State() == store.AlertOpen && a.GoneAt.IsZero() {
+			a.Untold = false
+			n.raised = append(n.raised, a)
+		}
+		if a == before {
 			continue
 		}
-		if err := w.settle(tx, &n, a, s); err != nil {
+		if err := tx.Alerts.Put(&a); err != nil {
 			return err
 		}
 	}
 	return w.tell(tx, n)
 }
 
-// raise writes an alert, unless it stands already: then it is brought up to date. A failure is one that
-// was not looked at before, so one that stands has failed once more, and is told again.
-func (n *news) raise(tx *store.Tx, a store.Alert) error {
-	a.Name, a.Reason.Detail = short(a.Name, maxName), short(a.Reason.Detail, maxDetail)
-	known, err := tx.Alerts.Standing(a.Kind, a.About)
-	if damaged, ok := errors.AsType[*store.CorruptError](err); ok { // it counts no more, and this one is told anew
-		if err := tx.Alerts.LetGo(damaged.ID); err != nil {
-			return err
+// copyKnown reports whether the last bad copy is the one that was given up at a time.
+func copyKnown(tx *store.Tx, at time.Time) bool {
+	for a := range tx.Alerts.Newest(0) {
+		if a.Kind == store.AlertCopy {
+			return a.ChangedAt.Equal(at)
 		}
-		err = store.ErrNotFound
 	}
-	if errors.Is(err, store.ErrNotFound) {
-		a.RaisedAt = tx.Now()
-		if a.Flaps, err = n.flaps(tx, a); err != nil {
-			return err
-		}
-		if err := tx.Alerts.Add(&a); err != nil {
-			return fmt.Errorf("raise an alert about %s: %w", a.About, err)
-		}
-		n.raised = append(n.raised, a)
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if a.Subject == 0 && !lasts(a.Kind) { // it is about many, and these come on top
-		a.Count += known.Count
-	}
-	before := known
-	known.Subject, known.Name, known.Reason, known.Count, known.Limit = a.Subject, a.Name, a.Reason, a.Count, a.Limit
-	known.ChangedAt, known.GoneAt = a.ChangedAt, time.Time{}
-	if !lasts(a.Kind) {
-		n.raised = append(n.raised, known)
-	}
-	if known == before {
-		return nil
-	}
-	return tx.Alerts.Put(&known)
+	return false
 }
 
-// flaps reports whether what an alert is about was raised so often lately that it comes and goes.
-func (n *news) flaps(tx *store.Tx, a store.Alert) (bool, error) {
-	if !lasts(a.Kind) {
-		return false, nil
-	}
-	if n.recently == nil {
-		n.recently = make(map[string]int)
-		looked := 0
-		for past := range tx.Alerts.Newest(0) {
-			if looked++; looked > remembered {
-				break
-			}
-			if tx.Now().Sub(past.RaisedAt).Abs() < flapTime {
-				n.recently[string(past.Kind)+" "+past.About]++
-			}
-		}
-	}
-	return n.recently[string(a.Kind)+" "+a.About]+1 >= thirdTime, nil
+// stands reports whether an alert is not over.
+func stands(tx *store.Tx, kind store.AlertKind, about string) bool {
+	_, err := tx.Alerts.Standing(kind, about)
+	return err == nil
 }

@@ -6,42 +6,29 @@ import (
 	"belfry/store"
 )
 
-// settle ends an alert that is over, and has it told if what it was about has come right. About a record
+// settle ends an alert that is over, and reports whether what it was about has come right. About a record
 // that is damaged nothing is known, and the alert stays as it is.
-func (w *Worker) settle(tx *store.Tx, n *news, a store.Alert, s sight) error {
-	over, well, err := w.ended(tx, a, s)
+func (w *Worker) settle(tx *store.Tx, a *store.Alert, s sight) (well bool, err error) {
+	over, well, err := w.ended(tx, *a, s)
 	if store.IsCorrupt(err) {
-		return nil
+		return false, nil
 	}
 	if err != nil || !over {
-		return err
+		return false, err
 	}
-	now, calm := tx.Now(), w.cfg.Calm
+	now, calm, lasts := tx.Now(), w.cfg.Calm, a.Kind.Lasts()
 	if a.Flaps {
-		calm = flapTime
+		calm = store.FlapTime
 	}
 	switch {
-	case lasts(a.Kind) && (a.GoneAt.IsZero() || a.GoneAt.After(now)): // or the clock was set back
+	case lasts && (a.GoneAt.IsZero() || a.GoneAt.After(now)): // or the clock was set back
 		a.GoneAt = now
-	case lasts(a.Kind) && now.Sub(a.GoneAt) < calm:
-		return nil
-	default:
-		a.OverAt = now
-		if well {
-			n.over = append(n.over, a)
-		}
+		return false, nil
+	case lasts && now.Sub(a.GoneAt) < calm:
+		return false, nil
 	}
-	return tx.Alerts.Put(&a)
-}
-
-// lasts reports whether alerts of a kind stand as long as something is so. The others are about
-// something that has happened, and are over when somebody has seen it.
-func lasts(kind store.AlertKind) bool {
-	switch kind {
-	case store.AlertPostFailed, store.AlertPostUnknown, store.AlertTaskFailed, store.AlertCopy:
-		return false
-	}
-	return true
+	a.OverAt = now
+	return well, nil
 }
 
 // ended reports whether what an alert is about has ended, and whether it has come right. What was removed,

@@ -2,30 +2,10 @@ package alerts
 
 import (
 	"fmt"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"belfry/store"
 )
-
-// What others have written is shortened in an alert to so many characters, so that a message about it can
-// be read, and networks take it.
-const (
-	maxName   = 100
-	maxDetail = 500
-)
-
-// short shortens a text to at most most characters.
-func short(text string, most int) string {
-	n := 0
-	for i := range text {
-		if n++; n == most && utf8.RuneCountInString(text[i:]) > 1 {
-			return strings.TrimSpace(text[:i]) + "…"
-		}
-	}
-	return text
-}
 
 // Words say an alert to an owner.
 type Words struct {

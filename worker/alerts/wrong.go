@@ -1,7 +1,6 @@
 package alerts
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -14,45 +13,75 @@ const (
 	maxBacklog = 100_000
 	// looks is how many times in a row more jobs must wait than before for the queue to grow.
 	looks = 4
+	// maxWrong is how many alerts that stand Wrong returns: anybody may ask /health.
+	maxWrong = 1000
 )
 
-// Wrong returns what keeps Belfry at this moment from doing what it is there for: something that is overdue, a
-// login that cannot act, a damaged file. It asks nobody for what a look has found, so it is right also when
-// no looks are taken.
+// Wrong returns what is wrong: what keeps Belfry at this moment from doing what it is there for, and then the other
+// alerts that stand. Those that are not so at this moment have a GoneAt. It looks at the schedule, the logins and the
+// damage itself, so it is right also when no looks are taken.
 func (w *Worker) Wrong() (all []store.Alert, err error) {
 	damaged := w.db.Damaged()
-	err = w.db.View(func(tx *store.Tx) (err error) {
-		all, err = w.wrong(tx, damaged, nil)
-		return err
+	err = w.db.View(func(tx *store.Tx) error {
+		now, err := w.wrong(tx, damaged)
+		if err != nil && !store.IsCorrupt(err) { // the damage is among them
+			return err
+		}
+		for _, a := range now {
+			known, err := tx.Alerts.Standing(a.Kind, a.About)
+			if err != nil {
+				known = store.Alert{Kind: a.Kind, About: a.About, Subject: a.Subject, RaisedAt: tx.Now()}
+			}
+			known.Name, known.Reason, known.Count, known.GoneAt = a.Name, a.Reason, a.Count, time.Time{}
+			all = append(all, known)
+		}
+		others := 0
+		for a := range tx.Alerts.AllStanding() {
+			if others++; others > maxWrong {
+				break
+			}
+			if slices.ContainsFunc(now, func(b store.Alert) bool { return a.Kind == b.Kind && a.About == b.About }) {
+				continue
+			}
+			gone := Hinders(a.Kind)
+			if !a.Kind.Lasts() {
+				if gone, _, err = w.ended(tx, a, sight{}); err != nil && !store.IsCorrupt(err) {
+					return err
+				}
+			}
+			if gone && a.GoneAt.IsZero() {
+				a.GoneAt = tx.Now()
+			}
+			all = append(all, a)
+		}
+		return nil
 	})
-	if store.IsCorrupt(err) { // the damage is among them
-		err = nil
-	}
 	return all, err
 }
 
-// wrong is [Worker.Wrong]. Of the logins, those that had an alert before have no connection until they have
-// one, however often the program was started. Its error is a [*store.CorruptError] if it is not known
+// Hinders reports whether alerts of a kind say that Belfry does not do what it is there for.
+func Hinders(kind store.AlertKind) bool {
+	return kind == store.AlertDamage || kind == store.AlertLogin || kind == store.AlertOverdue
+}
+
+// wrong returns what hinders at this moment. Of the logins, those that had an alert before have no connection
+// until they have one, however often the program was started. Its error is a [*store.CorruptError] if it is not known
 // whether something is overdue.
-func (w *Worker) wrong(tx *store.Tx, damaged []store.Problem, standing []store.Alert) (all []store.Alert, err error) {
+func (w *Worker) wrong(tx *store.Tx, damaged []store.Problem) (all []store.Alert, err error) {
 	if len(damaged) > 0 {
 		first := damaged[0]
 		all = append(all, store.Alert{Kind: store.AlertDamage, About: "file", Count: int64(len(damaged)),
 			Reason: store.Reason{Code: store.ReasonError, Detail: first.String()}})
 	}
 	for i := range tx.Identities.All() {
-		a := store.Alert{Kind: store.AlertLogin, About: fmt.Sprint("login_", i.ID), Subject: i.ID, Name: i.Name, Reason: i.Reason}
+		a, out := i.Out()
 		switch {
-		case i.State == store.IdentityLogin || i.State == store.IdentityStopped:
-			if a.Reason.Zero() { // it waits for its first login, or was logged out by its owner
-				continue
-			}
-		case w.cfg.Connection == nil:
+		case out:
+		case w.cfg.Connection == nil || i.State == store.IdentityLogin || i.State == store.IdentityStopped:
 			continue
 		default:
 			since, why := w.cfg.Connection(i.ID)
-			stands := slices.ContainsFunc(standing, func(s store.Alert) bool { return s.Kind == a.Kind && s.About == a.About })
-			if since.IsZero() || tx.Now().Sub(since) < offline && !stands {
+			if since.IsZero() || tx.Now().Sub(since) < offline && !stands(tx, a.Kind, a.About) {
 				continue
 			}
 			a.Reason = store.Reason{Code: store.ReasonNotConnected, Detail: why}
@@ -75,14 +104,14 @@ func (w *Worker) wrong(tx *store.Tx, damaged []store.Problem, standing []store.A
 
 // lasting are the things that are wrong at this moment, and may come right. Of the kinds in unsure nothing
 // is known at this moment.
-func (w *Worker) lasting(tx *store.Tx, s sight, standing []store.Alert) (all []store.Alert, unsure map[store.AlertKind]bool, err error) {
+func (w *Worker) lasting(tx *store.Tx, s sight) (all []store.Alert, unsure map[store.AlertKind]bool, err error) {
 	unsure = make(map[store.AlertKind]bool)
 	for job := range tx.Jobs.Failing() {
 		if a, is := failing(job); is {
 			all = append(all, a)
 		}
 	}
-	wrong, err := w.wrong(tx, s.damaged, standing)
+	wrong, err := w.wrong(tx, s.damaged)
 	if store.IsCorrupt(err) {
 		w.cfg.Log.Error().Err(err).Msg("what is due and was not started could not be looked for; run belfry check")
 		unsure[store.AlertOverdue] = true
@@ -93,17 +122,14 @@ func (w *Worker) lasting(tx *store.Tx, s sight, standing []store.Alert) (all []s
 	for n := range w.teller.Missed(tx) {
 		all = append(all, store.Alert{Kind: store.AlertUnreached, About: n.Chat, Subject: n.ID, Name: n.Chat, Reason: n.Reason})
 	}
-	stands := func(kind store.AlertKind) bool {
-		return slices.ContainsFunc(standing, func(a store.Alert) bool { return a.Kind == kind })
-	}
 	switch {
 	case s.disk == nil:
 		unsure[store.AlertDisk] = w.cfg.Disk != nil
-	case s.disk.Free < s.disk.Need, stands(store.AlertDisk) && s.disk.Free < s.disk.Need+s.disk.Need/10:
+	case s.disk.Free < s.disk.Need, stands(tx, store.AlertDisk, "disk") && s.disk.Free < s.disk.Need+s.disk.Need/10:
 		all = append(all, store.Alert{Kind: store.AlertDisk, About: "disk", Count: s.disk.Free, Limit: s.disk.Need})
 	}
 	queue := store.Alert{Kind: store.AlertQueue, About: "schedule", Count: int64(s.waiting)}
-	if s.growing || stands(queue.Kind) && s.waiting >= w.cfg.Backlog { // one that has grown is wrong until it is short
+	if s.growing || stands(tx, queue.Kind, queue.About) && s.waiting >= w.cfg.Backlog { // one that has grown is wrong until it is short
 		all = append(all, queue)
 	}
 	return all, unsure, nil
@@ -113,37 +139,28 @@ func (w *Worker) lasting(tx *store.Tx, s sight, standing []store.Alert) (all []s
 // being set.
 type gap struct{ from, to time.Time }
 
-// noteGap looks for a gap before this look.
-func (w *Worker) noteGap(tx *store.Tx) {
-	now := tx.Now()
-	switch {
-	case w.gap.Load() == nil:
-		w.gap.Store(w.beforeStart(tx))
-	case now.Sub(w.last.clock)-time.Since(w.last.elapsed) >= overdue:
-		w.gap.Store(&gap{w.last.clock, now})
-	}
+// lookedAt is when a look was taken.
+type lookedAt struct {
+	clock   time.Time // without the monotonic reading
+	elapsed time.Time // carries the monotonic reading
 }
 
-// beforeStart is the gap between the last look of the process before and the start of this one.
-func (w *Worker) beforeStart(tx *store.Tx) *gap {
-	seen, err := readSeen(tx)
-	if err != nil {
-		seen = time.Time{}
+// noteGap notes if the clock was set forward since the last look.
+func (w *Worker) noteGap(tx *store.Tx) {
+	now := lookedAt{tx.Now().Round(0), time.Now()}
+	if now.clock.Sub(w.last.clock)-now.elapsed.Sub(w.last.elapsed) >= overdue {
+		w.gap.Store(&gap{w.last.clock, now.clock})
 	}
-	return &gap{seen, tx.Now().Add(-time.Since(w.started))}
+	w.last = now
 }
 
 // ran is how much of the time since then was there to start something in.
 func (w *Worker) ran(tx *store.Tx, since time.Time) time.Duration {
-	g, now := w.gap.Load(), tx.Now()
-	if g == nil {
-		g = w.beforeStart(tx)
+	g, from := w.gap.Load(), since
+	if g.from.After(from) {
+		from = g.from
 	}
-	from := g.from
-	if since.After(from) {
-		from = since
-	}
-	return now.Sub(since) - max(0, g.to.Sub(from))
+	return tx.Now().Sub(since) - max(0, g.to.Sub(from))
 }
 
 // failing is the alert about a job that fails again and again or is set aside. One that runs once ends

@@ -71,9 +71,26 @@ func TestWhatTheNetworkAnswersDecidesWhatBecomesOfThePost(t *testing.T) {
 				if p := b.post(id); p.Status != c.later || b.sent() != c.messages {
 					t.Errorf("after an hour %s (%+v) with %d messages, want %s with %d", p.Status, p.Reason, b.sent(), c.later, c.messages)
 				}
+				want := map[store.PostStatus]store.AlertKind{store.PostFailed: store.AlertPostFailed, store.PostUnknown: store.AlertPostUnknown}[c.later]
+				if raised := b.alert(); raised.Kind != want || want != "" && (raised.Subject != id || raised.Reason.Zero()) {
+					t.Errorf("the alert is %+v, want %q", raised, want)
+				}
 			})
 		})
 	}
+}
+
+// alert is the first alert that is open; zero if none is.
+func (b *bench) alert() (a store.Alert) {
+	b.T.Helper()
+	b.View(func(tx *store.Tx) error {
+		open, err := tx.Alerts.ByState(store.AlertOpen, store.Query{Limit: 1})
+		if len(open.Items) > 0 {
+			a = open.Items[0]
+		}
+		return err
+	})
+	return a
 }
 
 func repeat(f fault, n int) []fault {
@@ -97,6 +114,9 @@ func TestAnIdentityThatIsOutHoldsItsPostsUntilItIsBack(t *testing.T) {
 		}
 		if p := b.post(first); p.Status.Final() || p.Reason.Code != store.ReasonStopped {
 			t.Errorf("post %+v", p)
+		}
+		if a := b.alert(); a.Kind != store.AlertLogin || a.Subject != b.firstID || a.Reason.Code != store.ReasonStopped {
+			t.Errorf("alert %+v", a)
 		}
 		b.Update(func(tx *store.Tx) error {
 			i, err := tx.Identities.Get(b.firstID)

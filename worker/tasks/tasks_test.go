@@ -166,6 +166,13 @@ func TestATaskThatReachesNobodyHasFailed(t *testing.T) {
 		if task = b.task(task.ID); task.Status != store.TaskFailed || task.LastError.Code != store.ReasonNobody {
 			t.Errorf("ended as %+v", task)
 		}
+		b.View(func(tx *store.Tx) error {
+			a, err := tx.Alerts.Standing(store.AlertTaskFailed, task.JobName())
+			if a.Subject != task.ID || a.Reason.Code != store.ReasonNobody || a.Limit != 1 {
+				t.Errorf("alert %+v", a)
+			}
+			return err
+		})
 	})
 }
 
