@@ -179,7 +179,7 @@ func newClient(t testing.TB) *http.Client {
 	}
 	transport := &http.Transport{}
 	t.Cleanup(transport.CloseIdleConnections)
-	return &http.Client{Jar: jar, Transport: transport, Timeout: time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error {
+	return &http.Client{Jar: jar, Transport: documented{t, transport}, Timeout: time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse
 	}}
 }

@@ -18,8 +18,9 @@ func TestTheDocumentListsEveryRoute(t *testing.T) {
 			var doc struct {
 				OpenAPI string
 				Paths   map[string]map[string]struct {
-					Summary, OperationID string
-					Responses            map[string]any
+					Summary, Description, OperationID string
+					Tags                              []string
+					Responses                         map[string]any
 				}
 				Components struct{ Schemas map[string]any }
 			}
@@ -39,7 +40,7 @@ func TestTheDocumentListsEveryRoute(t *testing.T) {
 					continue
 				}
 				described, ok := doc.Paths[parameter.ReplaceAllString(below, "{$1}")][strings.ToLower(route.Method)]
-				if !ok || described.Summary == "" || described.OperationID == "" || len(described.Responses) < 2 {
+				if !ok || described.Summary == "" || described.Description == "" || len(described.Tags) == 0 || described.OperationID == "" || len(described.Responses) < 2 {
 					t.Errorf("%s %s is described as %+v", route.Method, route.Path, described)
 				}
 				ids = append(ids, described.OperationID)
@@ -55,6 +56,9 @@ func TestTheDocumentListsEveryRoute(t *testing.T) {
 				if doc.Components.Schemas[schema] == nil {
 					t.Errorf("no schema %s", schema)
 				}
+			}
+			if doc.Paths["/scheduled-posts"]["post"].Responses["201"] == nil || strings.Contains(a.body, "octet-stream") {
+				t.Error("what creates is not described as it answers")
 			}
 			if strings.Contains(a.body, "\"Secret\"") {
 				t.Error("the document knows secrets")

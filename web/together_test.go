@@ -19,7 +19,7 @@ import (
 func TestRoutesBearManyClientsAtOnce(t *testing.T) {
 	const clients, rounds = 16, 10
 	h := start(t)
-	h.client.Transport.(*http.Transport).MaxIdleConnsPerHost = clients
+	h.client.Transport.(documented).next.(*http.Transport).MaxIdleConnsPerHost = clients
 	h.account("anna")
 	h.signIn()
 	h.schedulePost("Hello", time.Hour)

@@ -98,9 +98,9 @@ func (h *harness) socket() func(method, path, body string) answered {
 			h.t.Error(err)
 		}
 	})
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+	client := &http.Client{Transport: documented{h.t, &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", h.socketPath)
-	}}}
+	}}}}
 	return func(method, path, body string) answered {
 		if !strings.HasPrefix(path, "/api/") {
 			path = api.Base + path

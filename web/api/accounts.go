@@ -48,9 +48,9 @@ type WatchedAccount struct {
 	Tag          string    `json:"tag,omitempty"`
 	OwnerChat    string    `json:"owner_chat,omitempty"`
 	KeepWatching bool      `json:"keep_watching"`
-	State        string    `json:"state" doc:"What is believed: pending (never found yet), found, or not_found (it was there, and has vanished)"`
+	State        string    `json:"state" doc:"What is believed: pending (never found yet), found, or not_found (it was there, and has vanished)" enum:"pending,found,not_found"`
 	Watched      bool      `json:"watched" doc:"Whether the next check looks at it"`
-	Outcome      string    `json:"last_outcome,omitempty" doc:"What the last check came to: found, not_found, or error (the site would not say, and nothing is believed of it)"`
+	Outcome      string    `json:"last_outcome,omitempty" doc:"What the last check came to: found, not_found, or error (the site would not say, and nothing is believed of it)" enum:"found,not_found,error"`
 	Detail       string    `json:"last_detail,omitempty" doc:"The words for it"`
 	Failures     int       `json:"failures,omitempty" doc:"Checks in a row that came to an error"`
 	CheckedAt    time.Time `json:"checked_at,omitzero"`
@@ -135,7 +135,7 @@ type ImportedLine struct {
 	Text      string `json:"text" doc:"As it was written"`
 	Username  string `json:"username,omitempty" doc:"As it was understood"`
 	AccountID uint64 `json:"account_id,omitempty"`
-	Result    string `json:"result" doc:"added, duplicate (watched already, or named further up) or nonsense"`
+	Result    string `json:"result" doc:"added, duplicate (watched already, or named further up) or nonsense" enum:"added,duplicate,nonsense"`
 	Problem   string `json:"problem,omitempty" doc:"With nonsense: what is wrong, and what to do"`
 }
 
@@ -144,7 +144,7 @@ type Imported struct {
 	Added      int            `json:"added"`
 	Duplicates int            `json:"duplicates"`
 	Nonsense   int            `json:"nonsense"`
-	Lines      []ImportedLine `json:"lines"`
+	Lines      []ImportedLine `json:"lines" nullable:"false"`
 }
 
 func (s *Server) importAccounts(ctx context.Context, in *creation[newAccounts]) (*created[Imported], error) {
@@ -218,8 +218,8 @@ func (s *Server) removeAccount(_ context.Context, in *one) (*struct{}, error) {
 // AccountResult is what checks of an account came to, as long as they came to the same.
 type AccountResult struct {
 	ID      uint64    `json:"id"`
-	Outcome string    `json:"outcome" doc:"found, not_found or error"`
-	State   string    `json:"state" doc:"What was believed of the account then"`
+	Outcome string    `json:"outcome" doc:"found, not_found or error" enum:"found,not_found,error"`
+	State   string    `json:"state" doc:"What was believed of the account then" enum:"pending,found,not_found"`
 	Changed bool      `json:"changed" doc:"The first of these checks changed what was believed"`
 	Status  int       `json:"status,omitempty" doc:"Of the site's answer"`
 	Detail  string    `json:"detail,omitempty"`

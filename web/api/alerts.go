@@ -14,11 +14,11 @@ import (
 // Alert is an alert as the API shows it.
 type Alert struct {
 	ID             uint64    `json:"id"`
-	Kind           string    `json:"kind" doc:"job_failing, post_failed, post_unknown, task_failed, overdue, login, unreached, disk, queue, damage or copy"`
+	Kind           string    `json:"kind" doc:"job_failing, post_failed, post_unknown, task_failed, overdue, login, unreached, disk, queue, damage or copy" enum:"job_failing,post_failed,post_unknown,task_failed,overdue,login,unreached,disk,queue,damage,copy"`
 	About          string    `json:"about" doc:"What is wrong with what; as long as it is, no other alert has the same kind and the same about" example:"post_17"`
 	Subject        uint64    `json:"subject,omitempty" doc:"The id of the record that it is about"`
 	Name           string    `json:"name,omitempty" doc:"What people know that by: a login's name, a job's, where a post goes"`
-	State          string    `json:"state" doc:"open, acknowledged (somebody has seen it) or over"`
+	State          string    `json:"state" doc:"open, acknowledged (somebody has seen it) or over" enum:"open,acknowledged,over"`
 	What           string    `json:"what" doc:"What is wrong, in plain words"`
 	Why            string    `json:"why,omitempty" doc:"Why, as far as is known"`
 	Cure           string    `json:"cure,omitempty" doc:"What to do about it; missing once it is over"`

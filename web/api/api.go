@@ -65,11 +65,15 @@ func newAPI(e *echo.Echo, version string, log zerolog.Logger, check ...echo.Midd
 // Belfry's own fault are logged. change may alter its description.
 func operation[I, O any](a *api, method, path, summary string, handler func(context.Context, *I) (*O, error), change ...func(*huma.Operation)) {
 	op := huma.Operation{
-		OperationID: operationID(method, path), Method: method, Path: path, Summary: summary,
-		Tags: []string{strings.Split(path, "/")[1]},
+		OperationID: operationID(method, path), Method: method, Path: path, Description: summary + ".",
+		Tags: []string{strings.Split(path, "/")[1]}, Errors: refusals(method, path),
 	}
+	op.Summary, _, _ = strings.Cut(summary, ": ")
 	if method == http.MethodPost {
 		op.DefaultStatus = http.StatusOK
+	}
+	if _, creates := reflect.TypeFor[O]().FieldByName("Replayed"); creates {
+		op.DefaultStatus = http.StatusCreated
 	}
 	for _, fn := range change {
 		fn(&op)
@@ -87,6 +91,24 @@ func operation[I, O any](a *api, method, path, summary string, handler func(cont
 	})
 }
 
+// refusals are the statuses with which an operation may be refused. Huma adds 500.
+func refusals(method, path string) []int {
+	all := []int{
+		http.StatusUnauthorized, http.StatusMisdirectedRequest, http.StatusUnprocessableEntity, http.StatusTooManyRequests,
+		http.StatusServiceUnavailable,
+	}
+	if strings.Contains(path, "{") {
+		all = append(all, http.StatusNotFound)
+	}
+	if method != http.MethodGet {
+		all = append(all, http.StatusBadRequest, http.StatusForbidden, http.StatusConflict)
+	}
+	if method == http.MethodPost || method == http.MethodPatch {
+		all = append(all, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+	}
+	return all
+}
+
 // operationID makes get-scheduled-posts-id of GET /scheduled-posts/{id}.
 func operationID(method, path string) string {
 	return strings.ToLower(method) + strings.NewReplacer("/", "-", "{", "", "}", "").Replace(path)
@@ -99,6 +121,11 @@ func (a *api) document() ([]byte, error) {
 	if _, used := schemas.Map()["ErrorModel"]; used { // huma's own shape, which no answer has
 		schemas.Map()["ErrorModel"] = huma.SchemaFromType(schemas, reflect.TypeFor[Problem]())
 		delete(schemas.Map(), "ErrorDetail")
+	}
+	for _, path := range a.OpenAPI().Paths {
+		if path.Post != nil && path.Post.RequestBody != nil {
+			delete(path.Post.RequestBody.Content, "application/octet-stream") // which huma adds for a raw body
+		}
 	}
 	doc, err := json.Marshal(a.OpenAPI())
 	if err != nil {
@@ -114,7 +141,7 @@ type one struct {
 
 // List is a page of items.
 type List[T any] struct {
-	Items []T    `json:"items"`
+	Items []T    `json:"items" nullable:"false"`
 	Next  string `json:"next_cursor" doc:"cursor of the next page; empty on the last one"`
 }
 

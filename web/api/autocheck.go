@@ -14,7 +14,7 @@ import (
 // AccountCheck is one check of the accounts as the API shows it.
 type AccountCheck struct {
 	ID       uint64    `json:"id"`
-	Status   string    `json:"status" doc:"running, done, or stopped (it gave a site up)"`
+	Status   string    `json:"status" doc:"running, done, or stopped (it gave a site up)" enum:"running,done,stopped"`
 	Reason   *Reason   `json:"reason,omitempty" doc:"Why it was stopped; with several sites, given_up has the reason of each"`
 	Began    time.Time `json:"began"`
 	Ended    time.Time `json:"ended,omitzero"`
@@ -24,8 +24,8 @@ type AccountCheck struct {
 	NotFound int       `json:"not_found"`
 	Errors   int       `json:"errors" doc:"Accounts of which the site would not say"`
 	Changes  int       `json:"changes" doc:"Accounts of which something else is believed now"`
-	Stopped  []string  `json:"stopped" doc:"Sites that did not answer"`
-	GivenUp  []GivenUp `json:"given_up,omitempty" doc:"Of these, the first 20, each with its reason"`
+	Stopped  []string  `json:"stopped" doc:"Sites that did not answer" nullable:"false"`
+	GivenUp  []GivenUp `json:"given_up,omitempty" doc:"Of these, the first 20, each with its reason" nullable:"false"`
 }
 
 // GivenUp is a site that a check gave up.
@@ -66,12 +66,12 @@ type Autocheck struct {
 	Quiet    bool          `json:"quiet" doc:"The admins are told only what has changed"`
 	Next     time.Time     `json:"next_check,omitzero" doc:"When the next check begins; while one is running, its next step"`
 	Job      string        `json:"job" doc:"The job that checks" example:"autocheck"`
-	State    string        `json:"state,omitempty" doc:"Of the job: waiting, running, paused or set_aside"`
+	State    string        `json:"state,omitempty" doc:"Of the job: waiting, running, paused or set_aside" enum:"waiting,running,paused,set_aside"`
 	Waiting  *Reason       `json:"waiting,omitempty" doc:"Why it does not check now"`
 	Running  *AccountCheck `json:"running,omitempty" doc:"The check under way"`
 	Last     *AccountCheck `json:"last,omitempty" doc:"The last that has ended"`
 	Counts   StateCounts   `json:"counts" doc:"Accounts by state"`
-	Alone    []SiteAlone   `json:"left_alone" doc:"Sites that refused and are not asked for a while"`
+	Alone    []SiteAlone   `json:"left_alone" doc:"Sites that refused and are not asked for a while" nullable:"false"`
 	Notices  int           `json:"notices_waiting" doc:"Messages to the admins that are still to be sent"`
 }
 

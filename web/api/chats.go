@@ -18,7 +18,7 @@ type Chat struct {
 	IdentityID  uint64    `json:"identity_id"`
 	Target      string    `json:"target" doc:"What target_chat_ids calls it: @name if it has one, and else its id" example:"@evening_news"`
 	ChatID      int64     `json:"chat_id" doc:"Its id as bots and Telethon write it" example:"-1001234567890"`
-	Type        string    `json:"type" doc:"user, chat (a basic group) or channel (also a large group)"`
+	Type        string    `json:"type" doc:"user, chat (a basic group) or channel (also a large group)" enum:"user,chat,channel"`
 	Title       string    `json:"title"`
 	Username    string    `json:"username,omitempty"`
 	Off         bool      `json:"off" doc:"Nothing is sent there"`

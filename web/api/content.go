@@ -14,7 +14,7 @@ type newContent struct {
 	Title       string  `json:"title,omitempty" doc:"What it is about"`
 	Description string  `json:"description,omitempty" doc:"What it should say"`
 	Text        string  `json:"text,omitempty" doc:"The finished text; made of title and description if left out"`
-	Format      string  `json:"format,omitempty" doc:"html, markdown or plain (default)"`
+	Format      format  `json:"format,omitempty" doc:"html, markdown or plain (default)"`
 	Media       []Media `json:"media,omitempty"`
 }
 
@@ -25,8 +25,8 @@ type Content struct {
 	Title       string    `json:"title,omitempty"`
 	Description string    `json:"description,omitempty"`
 	Text        string    `json:"text"`
-	Format      string    `json:"format"`
-	Media       []Media   `json:"media"`
+	Format      string    `json:"format" enum:"html,markdown,plain"`
+	Media       []Media   `json:"media" nullable:"false"`
 	CreatedAt   time.Time `json:"created_at"`
 	Note        string    `json:"note,omitempty" doc:"What the caller should know about how the text was made"`
 }
@@ -44,7 +44,7 @@ func (s *Server) createContent(ctx context.Context, in *creation[newContent]) (*
 		return func(tx *store.Tx) (Content, error) {
 			made, err := posts.CreateContent(tx, posts.ContentRequest{
 				Title: in.Body.Title, Description: in.Body.Description, Text: in.Body.Text,
-				Format: in.Body.Format, Media: storedMedia(in.Body.Media),
+				Format: string(in.Body.Format), Media: storedMedia(in.Body.Media),
 			})
 			shown := Content{
 				ID: made.ID, ContentID: made.ID, Title: made.Title, Description: made.Description,

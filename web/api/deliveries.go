@@ -12,15 +12,15 @@ type Delivery struct {
 	ID          uint64    `json:"id"`
 	Target      string    `json:"target" doc:"The chat as it was asked for"`
 	Title       string    `json:"title,omitempty" doc:"The chat's name, once it is known"`
-	Status      string    `json:"status" doc:"pending, sent, failed or skipped"`
+	Status      string    `json:"status" doc:"pending, sent, failed or skipped" enum:"pending,sent,failed,skipped"`
 	Reason      *Reason   `json:"reason,omitempty" doc:"Why it has that status, or why it waits"`
-	Attempts    []Attempt `json:"attempts" doc:"The first and the last ones"`
+	Attempts    []Attempt `json:"attempts" doc:"The first and the last ones" nullable:"false"`
 	Attempted   int       `json:"attempt_count" doc:"Attempts in all"`
-	MessageIDs  []int64   `json:"message_ids"`
+	MessageIDs  []int64   `json:"message_ids" nullable:"false"`
 	Link        string    `json:"link,omitempty" doc:"Where a reader finds it"`
 	SentAt      time.Time `json:"sent_at,omitzero"`
 	After       time.Time `json:"after,omitzero" doc:"It waits at least until then"`
-	Reachable   string    `json:"reachable" doc:"What the dry run found: yes, no, or empty"`
+	Reachable   string    `json:"reachable" doc:"What the dry run found: yes, no, or empty" enum:",yes,no"`
 	Unreachable *Reason   `json:"unreachable,omitempty" doc:"Why it cannot be reached"`
 }
 
@@ -28,7 +28,7 @@ type Delivery struct {
 type Attempt struct {
 	At      time.Time `json:"at"`
 	Ended   time.Time `json:"ended,omitzero" doc:"Missing if nobody knows how it ended"`
-	Outcome string    `json:"outcome" doc:"sent, waits, failed, refused, unknown, or begun: under way"`
+	Outcome string    `json:"outcome" doc:"sent, waits, failed, refused, unknown, or begun: under way" enum:"sent,waits,failed,refused,unknown,begun"`
 	Reason  *Reason   `json:"reason,omitempty"`
 	Wait    int       `json:"wait_seconds,omitempty" doc:"How long the network asked to wait"`
 }

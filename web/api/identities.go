@@ -31,9 +31,9 @@ type Identity struct {
 	ID        uint64    `json:"id"`
 	Name      string    `json:"name"`
 	Platform  string    `json:"platform"`
-	Kind      string    `json:"kind"`
+	Kind      string    `json:"kind" enum:"bot,user"`
 	Target    string    `json:"target,omitempty"`
-	State     string    `json:"state" doc:"new, ready, login (a person has to log it in) or stopped (restricted by the network)"`
+	State     string    `json:"state" doc:"new, ready, login (a person has to log it in) or stopped (restricted by the network)" enum:"new,ready,login,stopped"`
 	Reason    *Reason   `json:"reason,omitempty"`
 	Connected bool      `json:"connected" doc:"Whether there is a connection to the network now"`
 	Username  string    `json:"username,omitempty"`

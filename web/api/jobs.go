@@ -16,7 +16,7 @@ type Job struct {
 	Kind       string    `json:"kind" example:"post"`
 	Subject    uint64    `json:"subject,omitempty" doc:"The id of the record that the job is about"`
 	Lane       string    `json:"lane" doc:"What limits how many run at once" example:"telegram:main"`
-	State      string    `json:"state" doc:"waiting, running, paused or set_aside"`
+	State      string    `json:"state" doc:"waiting, running, paused or set_aside" enum:"waiting,running,paused,set_aside"`
 	NextRun    time.Time `json:"next_run,omitzero" doc:"When it runs next"`
 	Trigger    Trigger   `json:"trigger"`
 	Lateness   Lateness  `json:"lateness"`
@@ -25,10 +25,10 @@ type Job struct {
 	Started    time.Time `json:"started,omitzero" doc:"When the run under way began"`
 	Reason     *Reason   `json:"reason,omitempty" doc:"Why it waits, or does not run"`
 	LastRun    time.Time `json:"last_run,omitzero"`
-	LastResult string    `json:"last_result,omitempty" doc:"done, again, failed, skipped or interrupted"`
+	LastResult string    `json:"last_result,omitempty" doc:"done, again, failed, skipped or interrupted" enum:"done,again,failed,skipped,interrupted"`
 	LastReason *Reason   `json:"last_reason,omitempty"`
 	Failures   int       `json:"failures,omitempty" doc:"Runs that failed in a row"`
-	Runs       []Run     `json:"runs,omitzero" doc:"With a single job: its last runs, the latest first"`
+	Runs       []Run     `json:"runs,omitzero" doc:"With a single job: its last runs, the latest first" nullable:"false"`
 }
 
 // Trigger says when a job runs.
@@ -37,8 +37,8 @@ type Trigger struct {
 	At       time.Time `json:"at,omitzero"`
 	Every    string    `json:"every,omitempty" example:"5m0s"`
 	Cron     string    `json:"cron,omitempty"`
-	Times    []string  `json:"times,omitempty"`
-	Weekdays []int     `json:"weekdays,omitempty" doc:"1 is Monday, 7 is Sunday"`
+	Times    []string  `json:"times,omitempty" nullable:"false"`
+	Weekdays []int     `json:"weekdays,omitempty" doc:"1 is Monday, 7 is Sunday" nullable:"false"`
 	Zone     string    `json:"zone,omitempty"`
 }
 
@@ -70,7 +70,7 @@ type Run struct {
 	Started    time.Time `json:"started,omitzero" doc:"Missing if it did not take place"`
 	Ended      time.Time `json:"ended"`
 	Attempt    int       `json:"attempt,omitempty"`
-	Result     string    `json:"result"`
+	Result     string    `json:"result" enum:"done,again,failed,skipped,interrupted"`
 	Reason     *Reason   `json:"reason,omitempty"`
 	Missed     int       `json:"missed,omitempty" doc:"Further occurrences that it stands for"`
 	Next       time.Time `json:"next,omitzero"`

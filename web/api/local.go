@@ -41,7 +41,7 @@ type BackupDone struct {
 }
 
 type CheckResult struct {
-	Problems []store.Problem `json:"problems" doc:"What is wrong with the file; empty if nothing is"`
+	Problems []store.Problem `json:"problems" doc:"What is wrong with the file; empty if nothing is" nullable:"false"`
 	Copyable bool            `json:"copyable" doc:"A plain copy of the live file is a good one"`
 	Why      string          `json:"why,omitempty" doc:"Why it is not"`
 }

@@ -29,7 +29,7 @@ type loginStep struct {
 
 // LoginState is where a login stands.
 type LoginState struct {
-	State   string    `json:"state" doc:"code, password or qr: what it waits for; done: logged in, or connecting with the session that was given"`
+	State   string    `json:"state" doc:"code, password or qr: what it waits for; done: logged in, or connecting with the session that was given" enum:"code,password,qr,done"`
 	Via     string    `json:"via,omitempty" doc:"Where the code was sent: app, sms, call, email and others"`
 	Hint    string    `json:"hint,omitempty" doc:"The account's hint for its password"`
 	URL     string    `json:"url,omitempty" doc:"What the QR code says"`

@@ -17,8 +17,8 @@ type newPost struct {
 	Platform      string    `json:"platform,omitempty" doc:"telegram, instagram, twitter or x" example:"telegram"`
 	IdentityID    number    `json:"identity_id,omitempty" doc:"The login that posts; if left out the platform's only one, or the one called main"`
 	Target        string    `json:"target,omitempty" doc:"Where it goes: @name, a link or a numeric id; the login's own target if left out" example:"@evening_news"`
-	Format        string    `json:"format,omitempty" doc:"html, markdown or plain (default)"`
-	ScheduledTime string    `json:"scheduled_time,omitempty" doc:"RFC 3339 with a zone" example:"2027-03-01T12:00:00+03:00"`
+	Format        format    `json:"format,omitempty" doc:"html, markdown or plain (default)"`
+	ScheduledTime when      `json:"scheduled_time,omitempty" doc:"RFC 3339 with a zone" example:"2027-03-01T12:00:00+03:00"`
 	Lateness      *Lateness `json:"lateness,omitempty" doc:"What happens if it is not out at that time, such as after an outage"`
 	Silent        bool      `json:"silent,omitempty" doc:"Deliver without a sound"`
 	NoLinkPreview bool      `json:"no_link_preview,omitempty" doc:"Show no preview of links"`
@@ -30,24 +30,24 @@ func (b newPost) request() (posts.Request, error) {
 	late, err := b.Lateness.stored()
 	return posts.Request{
 		ContentID: uint64(b.ContentID), Text: b.Text, Media: storedMedia(b.Media),
-		Platform: b.Platform, IdentityID: uint64(b.IdentityID), Target: b.Target, Format: b.Format,
-		ScheduledTime: b.ScheduledTime, Lateness: late,
+		Platform: b.Platform, IdentityID: uint64(b.IdentityID), Target: b.Target, Format: string(b.Format),
+		ScheduledTime: string(b.ScheduledTime), Lateness: late,
 		Silent: b.Silent, NoLinkPreview: b.NoLinkPreview, AllowPast: b.AllowPast, Hold: b.Hold,
 	}, err
 }
 
 // Media is a file that is shown with a text.
 type Media struct {
-	Kind string `json:"kind" doc:"photo, video or document" example:"photo"`
-	File string `json:"file,omitempty" doc:"Path below the media folder of this server; or give url"`
-	URL  string `json:"url,omitempty" doc:"http or https address that the file is fetched from"`
-	Name string `json:"name,omitempty" doc:"File name that readers see (documents)"`
+	Kind mediaKind `json:"kind" doc:"photo, video or document" example:"photo"`
+	File string    `json:"file,omitempty" doc:"Path below the media folder of this server; or give url"`
+	URL  string    `json:"url,omitempty" doc:"http or https address that the file is fetched from"`
+	Name string    `json:"name,omitempty" doc:"File name that readers see (documents)"`
 }
 
 func storedMedia(items []Media) []store.Media {
 	stored := make([]store.Media, 0, len(items))
 	for _, m := range items {
-		stored = append(stored, store.Media{Kind: m.Kind, File: m.File, URL: m.URL, Name: m.Name})
+		stored = append(stored, store.Media{Kind: string(m.Kind), File: m.File, URL: m.URL, Name: m.Name})
 	}
 	return stored
 }
@@ -55,14 +55,14 @@ func storedMedia(items []Media) []store.Media {
 func shownMedia(stored []store.Media) []Media {
 	items := make([]Media, 0, len(stored))
 	for _, m := range stored {
-		items = append(items, Media{Kind: m.Kind, File: m.File, URL: m.URL, Name: m.Name})
+		items = append(items, Media{Kind: mediaKind(m.Kind), File: m.File, URL: m.URL, Name: m.Name})
 	}
 	return items
 }
 
 // Lateness says what happens to a run whose time has passed.
 type Lateness struct {
-	Policy string `json:"policy,omitempty" doc:"run_once (default): do it late; skip: not if later than grace, also after a failed attempt; run_each: make up for each missed run"`
+	Policy policy `json:"policy,omitempty" doc:"run_once (default): do it late; skip: not if later than grace, also after a failed attempt; run_each: make up for each missed run"`
 	Grace  string `json:"grace,omitempty" doc:"With skip: how late is still in time" example:"15m"`
 }
 
@@ -83,9 +83,9 @@ func (l *Lateness) stored() (store.Lateness, error) {
 }
 
 func shownLateness(stored store.Lateness) Lateness {
-	shown := Lateness{Policy: string(stored.Policy)}
+	shown := Lateness{Policy: policy(stored.Policy)}
 	if shown.Policy == "" {
-		shown.Policy = string(store.LateOnce)
+		shown.Policy = policy(store.LateOnce)
 	}
 	if stored.Grace > 0 {
 		shown.Grace = stored.Grace.String()
@@ -101,17 +101,17 @@ type Post struct {
 	IdentityID    uint64    `json:"identity_id"`
 	Target        string    `json:"target"`
 	Text          string    `json:"text"`
-	Format        string    `json:"format"`
-	Media         []Media   `json:"media"`
+	Format        string    `json:"format" enum:"html,markdown,plain"`
+	Media         []Media   `json:"media" nullable:"false"`
 	Silent        bool      `json:"silent"`
 	NoLinkPreview bool      `json:"no_link_preview"`
 	ScheduledTime time.Time `json:"scheduled_time"`
 	Lateness      Lateness  `json:"lateness"`
-	Status        string    `json:"status" doc:"scheduled, publishing, published, failed, unknown, cancelled or skipped"`
+	Status        string    `json:"status" doc:"scheduled, publishing, published, failed, unknown, cancelled or skipped" enum:"scheduled,publishing,published,failed,unknown,cancelled,skipped"`
 	Held          bool      `json:"held" doc:"It waits until somebody approves it, whatever its time"`
 	Reason        *Reason   `json:"reason,omitempty" doc:"Why it has that status, or why it waits"`
 	Attempts      int       `json:"attempts"`
-	MessageIDs    []int64   `json:"message_ids"`
+	MessageIDs    []int64   `json:"message_ids" nullable:"false"`
 	Link          string    `json:"link,omitempty" doc:"Where a reader finds it"`
 	PublishedAt   time.Time `json:"published_at,omitzero"`
 	CreatedAt     time.Time `json:"created_at"`
@@ -149,10 +149,10 @@ func (s *Server) postsAPI(a *api) {
 type postPatch struct {
 	Text          *string   `json:"text,omitempty"`
 	Media         *[]Media  `json:"media,omitempty"`
-	Format        *string   `json:"format,omitempty"`
+	Format        *format   `json:"format,omitempty"`
 	IdentityID    *number   `json:"identity_id,omitempty"`
 	Target        *string   `json:"target,omitempty"`
-	ScheduledTime *string   `json:"scheduled_time,omitempty" doc:"RFC 3339 with a zone"`
+	ScheduledTime *when     `json:"scheduled_time,omitempty" doc:"RFC 3339 with a zone"`
 	Lateness      *Lateness `json:"lateness,omitempty"`
 	Silent        *bool     `json:"silent,omitempty"`
 	NoLinkPreview *bool     `json:"no_link_preview,omitempty"`
@@ -161,8 +161,8 @@ type postPatch struct {
 
 func (b postPatch) patch() (posts.Patch, error) {
 	p := posts.Patch{
-		Text: b.Text, Format: b.Format, IdentityID: (*uint64)(b.IdentityID), Target: b.Target,
-		ScheduledTime: b.ScheduledTime, Silent: b.Silent, NoLinkPreview: b.NoLinkPreview, AllowPast: b.AllowPast,
+		Text: b.Text, Format: (*string)(b.Format), IdentityID: (*uint64)(b.IdentityID), Target: b.Target,
+		ScheduledTime: (*string)(b.ScheduledTime), Silent: b.Silent, NoLinkPreview: b.NoLinkPreview, AllowPast: b.AllowPast,
 	}
 	if b.Media != nil {
 		stored := storedMedia(*b.Media)

@@ -22,7 +22,7 @@ type Problem struct {
 	Title  string         `json:"title" doc:"The status in words" example:"Unprocessable Entity"`
 	Status int            `json:"status" doc:"The HTTP status" example:"422"`
 	Detail string         `json:"detail" doc:"What is wrong and what to do, in a sentence" example:"scheduled_time is in the past: choose a later time"`
-	Errors []FieldProblem `json:"errors,omitempty" doc:"What is wrong, field by field"`
+	Errors []FieldProblem `json:"errors,omitempty" doc:"What is wrong, field by field" nullable:"false"`
 
 	retryAfter time.Duration
 }

@@ -48,7 +48,7 @@ type siteImport struct {
 
 // ImportedSites names the sites whose rules were taken.
 type ImportedSites struct {
-	Sites []string `json:"sites"`
+	Sites []string `json:"sites" nullable:"false"`
 }
 
 func (s *Server) importSites(_ context.Context, in *siteImport) (*reply[ImportedSites], error) {

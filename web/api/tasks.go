@@ -14,13 +14,13 @@ type newTask struct {
 	ContentID     number   `json:"content_id,omitempty" doc:"The content that goes out; or give text"`
 	Text          string   `json:"text,omitempty" doc:"The text, in the given format"`
 	Media         []Media  `json:"media,omitempty" doc:"What is shown with the text; two or more make an album"`
-	Format        string   `json:"format,omitempty" doc:"html, markdown or plain (default)"`
+	Format        format   `json:"format,omitempty" doc:"html, markdown or plain (default)"`
 	IdentityID    number   `json:"identity_id,omitempty" doc:"The user account that sends; if left out the only one"`
 	Targets       targets  `json:"target_chat_ids,omitempty" doc:"The chats, in the order in which they get it; TARGET_CHAT_IDS if left out"`
 	MinPause      *float64 `json:"min_seconds_between_chats,omitempty" doc:"The pause between two chats is random between this and the next" example:"20"`
 	MaxPause      *float64 `json:"max_seconds_between_chats,omitempty" example:"40"`
 	MaxAttempts   int      `json:"max_attempts,omitempty" doc:"How often it is taken up before a failure of its own ends it" example:"3"`
-	StartAt       string   `json:"start_at,omitempty" doc:"RFC 3339 with a zone; at once if left out" example:"2027-03-01T12:00:00+03:00"`
+	StartAt       when     `json:"start_at,omitempty" doc:"RFC 3339 with a zone; at once if left out" example:"2027-03-01T12:00:00+03:00"`
 	QuietFrom     string   `json:"quiet_from,omitempty" doc:"Nothing is sent from this time of the day" example:"22:00"`
 	QuietTo       string   `json:"quiet_to,omitempty" doc:"to this one, in the zone of BELFRY_TIMEZONE" example:"08:00"`
 	DailyCap      int      `json:"daily_cap,omitempty" doc:"Messages of the account in a day; 0: no limit"`
@@ -33,9 +33,9 @@ type newTask struct {
 func (b newTask) request() (tasks.Request, error) {
 	chats, err := b.Targets.named()
 	return tasks.Request{
-		ContentID: uint64(b.ContentID), Text: b.Text, Media: storedMedia(b.Media), Format: b.Format,
+		ContentID: uint64(b.ContentID), Text: b.Text, Media: storedMedia(b.Media), Format: string(b.Format),
 		IdentityID: uint64(b.IdentityID), Targets: chats, MinPause: tasks.Seconds(b.MinPause), MaxPause: tasks.Seconds(b.MaxPause),
-		Attempts: b.MaxAttempts, StartAt: b.StartAt, QuietFrom: b.QuietFrom, QuietTo: b.QuietTo, DailyCap: b.DailyCap,
+		Attempts: b.MaxAttempts, StartAt: string(b.StartAt), QuietFrom: b.QuietFrom, QuietTo: b.QuietTo, DailyCap: b.DailyCap,
 		Silent: b.Silent, NoLinkPreview: b.NoLinkPreview, DryRun: b.DryRun, Hold: b.Hold,
 	}, err
 }
@@ -43,12 +43,12 @@ func (b newTask) request() (tasks.Request, error) {
 // Task is a broadcast as the API shows it.
 type Task struct {
 	ID              uint64    `json:"id"`
-	Status          string    `json:"status" doc:"preparing (a large list of chats is being written), pending, processing, done, failed or cancelled"`
+	Status          string    `json:"status" doc:"preparing (a large list of chats is being written), pending, processing, done, failed or cancelled" enum:"preparing,pending,processing,done,failed,cancelled"`
 	ContentID       uint64    `json:"content_id,omitempty"`
 	IdentityID      uint64    `json:"identity_id"`
 	Text            string    `json:"text"`
-	Format          string    `json:"format"`
-	Media           []Media   `json:"media"`
+	Format          string    `json:"format" enum:"html,markdown,plain"`
+	Media           []Media   `json:"media" nullable:"false"`
 	Silent          bool      `json:"silent"`
 	NoLinkPreview   bool      `json:"no_link_preview"`
 	MinPause        float64   `json:"min_seconds_between_chats"`
@@ -71,7 +71,7 @@ type Task struct {
 	NextAt          time.Time `json:"next_at,omitzero" doc:"When, as far as is known"`
 	Waiting         *Reason   `json:"waiting,omitempty" doc:"Why not before"`
 	EstimatedEnd    time.Time `json:"estimated_end,omitzero" doc:"When the last chat will have been sent to, by estimate"`
-	DryRun          string    `json:"dry_run" doc:"running, done, or empty if none was asked for"`
+	DryRun          string    `json:"dry_run" doc:"running, done, or empty if none was asked for" enum:",running,done"`
 	CreatedAt       time.Time `json:"created_at"`
 	StartedAt       time.Time `json:"started_at,omitzero"`
 	EndedAt         time.Time `json:"ended_at,omitzero"`
@@ -200,7 +200,7 @@ func (s *Server) taskAction(act func(*tasks.Worker, *store.Tx, uint64) (store.Ta
 
 // Previewed says where the account finds its preview.
 type Previewed struct {
-	MessageIDs []int64 `json:"message_ids" doc:"In the account's saved messages"`
+	MessageIDs []int64 `json:"message_ids" doc:"In the account's saved messages" nullable:"false"`
 	Link       string  `json:"link,omitempty"`
 }
 
