@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 	"time"
 
 	"belfry/store"
@@ -109,7 +108,16 @@ type accountFilter struct {
 }
 
 func (s *Server) listAccounts(_ context.Context, in *accountFilter) (*reply[list[watchedAccount]], error) {
-	page, link, err := s.findAccounts(store.AccountFilter{State: store.AccountState(in.State), Site: in.Site, Tag: in.Tag, Name: in.Name}, store.Query{Limit: in.Limit, Cursor: in.Cursor})
+	var page store.Page[store.Account]
+	var link profileLink
+	err := s.db.View(func(tx *store.Tx) (err error) {
+		of := store.AccountFilter{State: store.AccountState(in.State), Site: in.Site, Tag: in.Tag, Name: in.Name}
+		if page, err = s.accounts.Find(tx, of, store.Query{Limit: in.Limit, Cursor: in.Cursor}); err != nil {
+			return err
+		}
+		link, err = s.profileLink(tx)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -118,29 +126,6 @@ func (s *Server) listAccounts(_ context.Context, in *accountFilter) (*reply[list
 		out.Items = append(out.Items, shownAccount(link, a))
 	}
 	return answer(out), nil
-}
-
-// findAccounts reads a page of accounts.
-func (s *Server) findAccounts(of store.AccountFilter, q store.Query) (found store.Page[store.Account], link profileLink, err error) {
-	err = s.db.View(func(tx *store.Tx) (err error) {
-		rules, err := s.accounts.Rules(tx)
-		if err != nil {
-			return err
-		}
-		of.Name = strings.TrimPrefix(of.Name, "@")
-		for _, rule := range rules {
-			if name := rule.Name(of.Name); name != "" && len(name) < len(of.Name) { // an address was pasted
-				of.Name = name
-				break
-			}
-		}
-		if found, err = tx.Accounts.List(of, q); err != nil {
-			return err
-		}
-		link, err = s.profileLink(tx)
-		return err
-	})
-	return found, link, err
 }
 
 func (s *Server) createAccount(ctx context.Context, in *creation[newAccount]) (*created[watchedAccount], error) {

@@ -262,7 +262,7 @@ func TestACheckUnderWayIsShownAndNotBegunTwice(t *testing.T) {
 
 func TestWithoutAWorkerNoAccountsAreOffered(t *testing.T) {
 	h := start(t)
-	h.server.accounts = nil
+	h.server.accounts, h.server.ui.Accounts = nil, nil
 	e := h.server.routes(nil)
 	for _, route := range e.Routes() {
 		if strings.Contains(route.Path, "/accounts") || strings.Contains(route.Path, "autocheck") {

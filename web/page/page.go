@@ -74,6 +74,7 @@ func New(cfg Config) (*Server, error) {
 // in. Each family mounts its own, with their entries of the navigation.
 func (s *Server) Mount(public, own *echo.Group) {
 	s.mountPosts(own)
+	s.mountAccounts(own)
 }
 
 // view is who looks at a page, and what was asked for. Components are its methods.

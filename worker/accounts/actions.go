@@ -41,6 +41,22 @@ const (
 // chatForm is what names a chat: a name, or an id in the notation of bots.
 var chatForm = regexp.MustCompile(`^(@[A-Za-z][A-Za-z0-9_]{3,31}|-?[1-9][0-9]{0,18})$`)
 
+// Find lists accounts. The name may also be with @, or the address of a profile.
+func (w *Worker) Find(tx *store.Tx, of store.AccountFilter, q store.Query) (store.Page[store.Account], error) {
+	rules, err := w.Rules(tx)
+	if err != nil {
+		return store.Page[store.Account]{}, err
+	}
+	of.Name = strings.TrimPrefix(of.Name, "@")
+	for _, rule := range rules {
+		if name := rule.Name(of.Name); name != "" && len(name) < len(of.Name) { // an address was pasted
+			of.Name = name
+			break
+		}
+	}
+	return tx.Accounts.List(of, q)
+}
+
 // Add has an account watched from the next check on. The error is a [*store.FieldError], or a
 // [*store.ConflictError] if it is already watched.
 func (w *Worker) Add(tx *store.Tx, r Request) (store.Account, error) {
