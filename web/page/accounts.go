@@ -71,9 +71,19 @@ func (s *Server) accounts(v view, f form) (screen, error) {
 	var sites []string
 	var list store.Page[store.Account]
 	err := s.DB.View(func(tx *store.Tx) (err error) {
-		if now, err = s.readCheck(tx); err != nil {
+		if now.Status, err = s.Accounts.Status(tx); err != nil {
 			return err
 		}
+		if now.Job.ID != 0 {
+			if now.why, err = scheduler.Why(tx, now.Job); err != nil {
+				return err
+			}
+		}
+		checks, err := tx.AccountChecks.ByTime(store.Query{Limit: chartChecks})
+		if err != nil {
+			return err
+		}
+		now.checks = checks.Items
 		rules, err := s.Accounts.Rules(tx)
 		if err != nil {
 			return err
@@ -102,20 +112,6 @@ func (s *Server) accounts(v view, f form) (screen, error) {
 			{"tabs", v.tabs(v.accountTabs(of, now.Counts, all))}, {"list", v.accountList(list, of, all)},
 		},
 	}, nil
-}
-
-func (s *Server) readCheck(tx *store.Tx) (now checkState, err error) {
-	if now.Status, err = s.Accounts.Status(tx); err != nil {
-		return now, err
-	}
-	if now.Job.ID != 0 {
-		if now.why, err = scheduler.Why(tx, now.Job); err != nil {
-			return now, err
-		}
-	}
-	checks, err := tx.AccountChecks.ByTime(store.Query{Limit: chartChecks})
-	now.checks = checks.Items
-	return now, err
 }
 
 // accountsQuery is the path of a list of accounts.

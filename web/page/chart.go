@@ -40,12 +40,3 @@ func chartBars(i int, c store.AccountCheck, most int) (bars []chartBar) {
 }
 
 func units(f float64) string { return strconv.FormatFloat(f, 'f', 1, 64) }
-
-// mostChecked is how many accounts the largest of the checks has looked at, at least 1.
-func mostChecked(checks []store.AccountCheck) int {
-	most := 1
-	for _, c := range checks {
-		most = max(most, c.Checked)
-	}
-	return most
-}
