@@ -4,8 +4,6 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/labstack/echo/v4"
-
 	"belfry/scheduler"
 	"belfry/store"
 )
@@ -44,20 +42,4 @@ func (s *Server) pauseEverything(why string) error {
 		}
 		return scheduler.PauseAll(tx, why)
 	})
-}
-
-// actOnEverything is the page's button.
-func (s *Server) actOnEverything(c echo.Context) error {
-	why, done := pauseByHand, "all-paused"
-	switch c.FormValue("do") {
-	case "pause":
-	case "resume":
-		why, done = "", "all-resumed"
-	default:
-		return echo.ErrBadRequest
-	}
-	if err := s.pauseEverything(why); err != nil {
-		return err
-	}
-	return c.Redirect(http.StatusSeeOther, withQuery("/jobs", "done", done))
 }

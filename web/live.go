@@ -42,8 +42,6 @@ func liveViews() []liveView {
 		{"task", []string{"progress", "found", "tabs", "deliveries"}, (*Server).loadTask},
 		{"chats", []string{"chats"}, (*Server).loadChats},
 		{"alerts", []string{"open", "seen", "past"}, (*Server).loadAlerts},
-		{"jobs", []string{"jobs"}, (*Server).loadJobs},
-		{"job", []string{"job", "job-runs"}, (*Server).loadJob},
 		{"logins", []string{"logins"}, (*Server).loadLogins},
 	}
 }

@@ -47,7 +47,7 @@ func (s *Server) ownerRoutes(own *echo.Group, ending <-chan struct{}) {
 
 	paths := map[string]string{
 		"next": "/", "posts": "/posts", "post": "/posts/:id", "tasks": "/tasks", "task": "/tasks/:id", "chats": "/chats",
-		"alerts": "/alerts", "jobs": "/jobs", "job": "/jobs/:id", "logins": "/logins",
+		"alerts": "/alerts", "logins": "/logins",
 	}
 	for _, view := range liveViews() {
 		if view.name == "posts" || view.name == "post" {
@@ -76,8 +76,6 @@ func (s *Server) ownerRoutes(own *echo.Group, ending <-chan struct{}) {
 	}
 	own.POST("/chats/refresh", s.readChats)
 	own.POST("/chats/:id", s.switchChat)
-	own.POST("/jobs/:id", s.actOnJob)
-	own.POST("/everything", s.actOnEverything)
 	own.POST("/logins", s.addLogin)
 	own.GET("/logins/:id/change", s.editLogin)
 	own.POST("/logins/:id/change", s.changeLogin)

@@ -75,6 +75,7 @@ func New(cfg Config) (*Server, error) {
 func (s *Server) Mount(public, own *echo.Group) {
 	s.mountPosts(own)
 	s.mountAccounts(own)
+	s.mountJobs(own)
 }
 
 // view is who looks at a page, and what was asked for. Components are its methods.
