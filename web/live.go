@@ -40,11 +40,7 @@ func liveViews() []liveView {
 		{"tasks", []string{"tabs", "list"}, (*Server).loadTasks},
 		{"task", []string{"progress", "found", "tabs", "deliveries"}, (*Server).loadTask},
 		{"chats", []string{"chats"}, (*Server).loadChats},
-		{"accounts", []string{"now", "chart", "tabs", "list"}, (*Server).loadAccounts},
-		{"account", []string{"facts", "history"}, (*Server).loadAccount},
 		{"alerts", []string{"open", "seen", "past"}, (*Server).loadAlerts},
-		{"jobs", []string{"jobs"}, (*Server).loadJobs},
-		{"job", []string{"job", "job-runs"}, (*Server).loadJob},
 	}
 }
 

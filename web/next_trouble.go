@@ -79,3 +79,12 @@ func (s *Server) systemTroubles(r reader) []trouble {
 	}
 	return nil
 }
+
+// siteName is what a site calls itself; one of an imported rule is called as in the rule.
+func siteName(site string) string {
+	names := map[string]string{"instagram": "Instagram", "x": "X", "tiktok": "TikTok", "youtube": "YouTube", "github": "GitHub", "telegram": "Telegram"}
+	if name := names[site]; name != "" {
+		return name
+	}
+	return site
+}

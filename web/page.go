@@ -18,7 +18,7 @@ import (
 )
 
 // pageFiles are the templates that fill the layout, by the name of their page.
-const pageFiles = "next posts post compose confirm tasks task send chats accounts account accounts_add account_change sites alerts jobs job"
+const pageFiles = "next posts post compose confirm tasks task send chats alerts"
 
 // pages are the parsed templates, one set for each page.
 type pages map[string]*template.Template

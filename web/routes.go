@@ -44,16 +44,13 @@ func (s *Server) routes(ending <-chan struct{}) *echo.Echo {
 func (s *Server) ownerRoutes(own *echo.Group, ending <-chan struct{}) {
 	paths := map[string]string{
 		"next": "/", "posts": "/posts", "post": "/posts/:id", "tasks": "/tasks", "task": "/tasks/:id", "chats": "/chats",
-		"accounts": "/accounts", "account": "/accounts/:id", "alerts": "/alerts", "jobs": "/jobs", "job": "/jobs/:id",
+		"alerts": "/alerts",
 	}
 	for _, view := range liveViews() {
 		if view.name == "posts" || view.name == "post" || view.name == "logins" {
 			continue
 		}
 		if s.tasks == nil && (view.name == "tasks" || view.name == "task") {
-			continue
-		}
-		if s.accounts == nil && (view.name == "accounts" || view.name == "account") {
 			continue
 		}
 		if s.alerts == nil && view.name == "alerts" {
@@ -68,15 +65,12 @@ func (s *Server) ownerRoutes(own *echo.Group, ending <-chan struct{}) {
 	own.GET("/posts/:id/change", s.changeForm)
 	own.POST("/posts/:id/change", s.saveChange)
 	s.taskRoutes(own)
-	s.accountRoutes(own)
 	if s.alerts != nil {
 		own.POST("/alerts/seen", s.seeAllAlerts)
 		own.POST("/alerts/:id/seen", s.seeAlert)
 	}
 	own.POST("/chats/refresh", s.readChats)
 	own.POST("/chats/:id", s.switchChat)
-	own.POST("/jobs/:id", s.actOnJob)
-	own.POST("/everything", s.actOnEverything)
 }
 
 // taskRoutes are the pages about broadcasts that do not change under the reader's eyes.
@@ -94,22 +88,6 @@ func (s *Server) taskRoutes(own *echo.Group) {
 		own.GET("/tasks/:id/"+name, s.askTask(name))
 		own.POST("/tasks/:id/"+name, s.takeTask(name))
 	}
-}
-
-// accountRoutes are the pages about watched accounts that do not change under the reader's eyes.
-func (s *Server) accountRoutes(own *echo.Group) {
-	if s.accounts == nil {
-		return
-	}
-	own.GET("/accounts/new", s.newAccountsForm)
-	own.POST("/accounts/new", s.addAccounts)
-	own.POST("/accounts/check", s.actOnCheck)
-	own.GET("/accounts/sites", s.showSites)
-	own.POST("/accounts/sites", s.addSites)
-	own.GET("/accounts/:id/change", s.editAccount)
-	own.POST("/accounts/:id/change", s.saveAccount)
-	own.GET("/accounts/:id/remove", s.askAccountRemoval)
-	own.POST("/accounts/:id/remove", s.takeAccountAway)
 }
 
 // socketRoutes is what is served on the unix socket: the API without tokens, and what only the

@@ -1,10 +1,6 @@
 package web
 
-import (
-	"time"
-
-	"belfry/store"
-)
+import "belfry/store"
 
 // accountsWords are those of the pages about watched accounts.
 type accountsWords struct {
@@ -145,6 +141,3 @@ func russianAccountStates() map[store.AccountState]statusWords {
 		store.AccountNotFound: {"пропал", "Он был, а теперь не находится."},
 	}
 }
-
-// minutes writes an interval in minutes, as a person would type it.
-func minutes(d time.Duration) string { return pauseRange(d/60, d/60) }

@@ -574,11 +574,14 @@ func (v view) csrf() templ.Component {
 	})
 }
 
-// aria ties a field to what explains it.
+// aria ties a field to what explains it, and says what browsers must not correct.
 func (i input) aria() templ.Attributes {
 	a := templ.Attributes{}
 	if i.Error != "" {
 		a["aria-invalid"] = "true"
+	}
+	if i.Verbatim {
+		a["autocapitalize"], a["spellcheck"] = "off", "false"
 	}
 	if by := i.describedBy(); by != "" {
 		a["aria-describedby"] = by

@@ -49,7 +49,8 @@ type input struct {
 	ID, Name, Label, Type, Value, Hint, Error string
 	Placeholder, Autocomplete                 string
 	Required                                  bool
-	Rows                                      int // of a text that may have several lines; 0: it has one
+	Verbatim                                  bool // a text of names or code, in which nothing is corrected
+	Rows                                      int  // of a text that may have several lines; 0: it has one
 	Options                                   []option
 }
 
@@ -69,6 +70,13 @@ func (i input) describedBy() string {
 
 func (f form) text(name, label, hint string) input {
 	return input{ID: name, Name: name, Label: label, Type: "text", Hint: hint, Value: f.get(name), Error: f.wrong[name], Autocomplete: "off"}
+}
+
+// lines is a text that may have several lines.
+func (f form) lines(name string, rows int, label, hint string) input {
+	field := f.text(name, label, hint)
+	field.Rows = rows
+	return field
 }
 
 // password never shows what was typed before.

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/labstack/echo/v4"
 	"rsc.io/qr"
@@ -24,12 +23,8 @@ const (
 	waySession = "session"
 )
 
-const (
-	// maxSession is the largest .session file that is read, in bytes.
-	maxSession = 1 << 20
-	// longAnswer is how long an answer may take that waits for the network.
-	longAnswer = 6 * time.Minute
-)
+// maxSession is the largest .session file that is read, in bytes.
+const maxSession = 1 << 20
 
 func (s *Server) mountIdentities(own *echo.Group) {
 	s.entry(system, "logins", "/logins")
@@ -75,12 +70,6 @@ func (s *Server) mountIdentities(own *echo.Group) {
 			return s.Logins.LogOut(c.Request().Context(), id)
 		},
 	})
-}
-
-// allowTime gives an answer the time that waiting for a network takes.
-func allowTime(c echo.Context) {
-	// Where the connection knows no deadline there is none that would have to be moved.
-	_ = http.NewResponseController(c.Response()).SetWriteDeadline(time.Now().Add(longAnswer))
 }
 
 func loginPath(n uint64) string { return fmt.Sprintf("/logins/%d", n) }

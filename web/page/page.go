@@ -79,6 +79,8 @@ func New(cfg Config) (*Server, error) {
 func (s *Server) Mount(public, own *echo.Group) {
 	s.mountSignIn(public, own)
 	s.mountPosts(own)
+	s.mountAccounts(own)
+	s.mountJobs(own)
 	s.mountIdentities(own)
 }
 

@@ -1,0 +1,441 @@
+package page
+
+import (
+	"errors"
+	"io"
+	"math"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"belfry/i18n"
+	"belfry/scheduler"
+	"belfry/store"
+	"belfry/worker/accounts"
+)
+
+// shownLines is how many lines of a list that were not added the page shows.
+const shownLines = 100
+
+func (s *Server) mountAccounts(g *echo.Group) {
+	if s.Accounts == nil {
+		return
+	}
+	s.entry(watch, "accounts", "/accounts")
+	s.canMake("accounts", "/accounts/new")
+	s.live(g, "/accounts", func(v view) (screen, error) { return s.accounts(v, newForm(nil)) })
+	g.POST("/accounts/check", s.actOnCheck)
+	g.GET("/accounts/new", func(c echo.Context) error { return s.showAddAccounts(c, http.StatusOK, newForm(nil), accounts.List{}) })
+	g.POST("/accounts/new", s.addAccounts)
+	g.GET("/accounts/sites", func(c echo.Context) error { return s.showSites(c, http.StatusOK, newForm(nil)) })
+	g.POST("/accounts/sites", s.saveSites)
+	s.live(g, "/accounts/:id", s.account)
+	g.GET("/accounts/:id/change", s.editAccount)
+	g.POST("/accounts/:id/change", s.saveAccount)
+	s.step(g, step{
+		path: "/accounts/:id/remove", done: "account-removed",
+		ask: func(v view, id uint64) (question, error) {
+			a, err := s.readAccount(id)
+			return question{
+				nav: "/accounts", ask: "accounts.remove_ask", about: "@" + a.Username, means: v.T("accounts.remove_means"),
+				button: "accounts.remove", danger: true, back: accountPath(id), then: "/accounts",
+			}, err
+		},
+		act: func(tx *store.Tx, id uint64, _ string) error { return s.Accounts.Remove(tx, id) },
+	})
+}
+
+func accountPath(n uint64) string { return "/accounts/" + id(n) }
+
+// checkState is how the check of the accounts stands.
+type checkState struct {
+	accounts.Status
+	why    store.Reason         // for which the check does not run now
+	checks []store.AccountCheck // for the chart, the latest first
+}
+
+// accounts is what the check does, and the list of accounts. f is the form of the interval.
+func (s *Server) accounts(v view, f form) (screen, error) {
+	of := store.AccountFilter{
+		State: store.AccountState(v.query.Get("state")), Site: v.query.Get("site"),
+		Tag: strings.TrimSpace(v.query.Get("tag")), Name: strings.TrimSpace(v.query.Get("name")),
+	}
+	if !slices.Contains(store.AccountStates(), of.State) {
+		of.State = ""
+	}
+	var now checkState
+	var sites []string
+	var list store.Page[store.Account]
+	err := s.DB.View(func(tx *store.Tx) (err error) {
+		if now.Status, err = s.Accounts.Status(tx); err != nil {
+			return err
+		}
+		if now.Job.ID != 0 {
+			if now.why, err = scheduler.Why(tx, now.Job); err != nil {
+				return err
+			}
+		}
+		checks, err := tx.AccountChecks.ByTime(store.Query{Limit: chartChecks})
+		if err != nil {
+			return err
+		}
+		now.checks = checks.Items
+		sites = s.Accounts.Rules(tx).Sites()
+		list, err = s.Accounts.Find(tx, of, store.Query{Limit: perPage, Cursor: v.query.Get("cursor")})
+		return err
+	})
+	if err != nil {
+		return screen{}, err
+	}
+	if len(f.values) == 0 {
+		f.values.Set("interval", strconv.FormatFloat(now.Interval.Minutes(), 'f', -1, 64))
+		if now.Quiet {
+			f.values.Set("quiet", "on")
+		}
+	}
+	all := 0
+	for _, n := range now.Counts {
+		all += n
+	}
+	return screen{
+		nav: "/accounts", title: v.T("accounts.title"), body: v.accountsBody(f, of, sites, all),
+		parts: []part{
+			{"now", v.checkNow(now)}, {"chart", v.chart(now.checks)},
+			{"tabs", v.tabs(v.accountTabs(of, now.Counts, all))}, {"list", v.accountList(list, of, all)},
+		},
+	}, nil
+}
+
+// accountsQuery is the path of a list of accounts.
+func accountsQuery(of store.AccountFilter) string {
+	return withQuery("/accounts", "state", string(of.State), "site", of.Site, "tag", of.Tag, "name", of.Name)
+}
+
+func narrowed(of store.AccountFilter) bool { return of.Site != "" || of.Tag != "" || of.Name != "" }
+
+func (v view) accountTabs(of store.AccountFilter, counts map[store.AccountState]int, all int) []tab {
+	current := of.State
+	of.State = ""
+	tabs := []tab{{"all", v.T("posts.all"), accountsQuery(of), v.Number(all), current == ""}}
+	for _, of.State = range store.AccountStates() {
+		tabs = append(tabs, tab{string(of.State), v.T("accounts.tabs." + string(of.State)), accountsQuery(of), v.Number(counts[of.State]), current == of.State})
+	}
+	return tabs
+}
+
+// siteName is what a site calls itself; one of an imported rule is called as in the rule.
+func siteName(site string) string {
+	names := map[string]string{"instagram": "Instagram", "x": "X", "tiktok": "TikTok", "youtube": "YouTube", "github": "GitHub", "telegram": "Telegram"}
+	if name := names[site]; name != "" {
+		return name
+	}
+	return site
+}
+
+// siteOptions offers sites after what is already offered.
+func siteOptions(offered []option, sites []string) []option {
+	for _, site := range sites {
+		offered = append(offered, option{Value: site, Name: siteName(site)})
+	}
+	return offered
+}
+
+// checkEnds guesses when a check ends; zero while nobody can know.
+func (v view) checkEnds(c store.AccountCheck) (t time.Time) {
+	if c.Checked > 0 && c.Total > c.Checked {
+		t = v.Now.Add(v.Now.Sub(c.Began) / time.Duration(c.Checked) * time.Duration(c.Total-c.Checked))
+	}
+	return t
+}
+
+// leftAlone are the sites that are left alone for a while. Those that the last check gave up for that, as the
+// page says already, are not among them.
+func (v view) leftAlone(now checkState) (alone []store.GivenUp) {
+	for _, site := range now.Alone {
+		site.Reason.Until = site.Until
+		said := func(g store.GivenUp) bool { return g.Site == site.Site && v.why(g.Reason) == v.why(site.Reason) }
+		if now.Running != nil || now.Last == nil || !slices.ContainsFunc(now.Last.GivenUp, said) {
+			alone = append(alone, store.GivenUp{Site: site.Site, Reason: site.Reason})
+		}
+	}
+	return alone
+}
+
+// lastAnswer says what the last check of an account came to.
+func (v view) lastAnswer(a store.Account) string {
+	said := i18n.UpperFirst(v.T("account.outcome." + string(a.Outcome)))
+	if a.Detail != "" && a.Outcome == store.OutcomeError {
+		said += ": " + shorten(a.Detail, 160)
+	}
+	return said
+}
+
+// actOnCheck checks the accounts now, or changes how often that is done.
+func (s *Server) actOnCheck(c echo.Context) error {
+	values, err := c.FormParams()
+	if err != nil {
+		return err
+	}
+	v, f, done := s.view(c), newForm(nil), "check-begun"
+	switch values.Get("do") {
+	case "now":
+		err = s.DB.Update(func(tx *store.Tx) error {
+			_, err := s.Accounts.CheckNow(tx)
+			return err
+		})
+	case "set":
+		f, done = newForm(values), "check-set"
+		number, bad := strconv.ParseFloat(strings.Replace(f.get("interval"), ",", ".", 1), 64)
+		if bad != nil || math.IsNaN(number) {
+			f.wrong["interval"] = v.T("accounts.not_number")
+			break
+		}
+		err = s.DB.Update(func(tx *store.Tx) error {
+			every := time.Duration(min(max(number, 0), 1e6) * float64(time.Minute))
+			if _, err := s.Accounts.SetInterval(tx, every); err != nil {
+				return err
+			}
+			return s.Accounts.SetQuiet(tx, f.get("quiet") == "on")
+		})
+	default:
+		return echo.ErrBadRequest
+	}
+	if err != nil && !f.refuse(v, err, "interval") {
+		return err
+	}
+	if len(f.wrong) == 0 {
+		return did(c, "/accounts", done)
+	}
+	v.path, v.query = "/accounts", nil
+	p, err := s.accounts(v, f)
+	if err != nil {
+		return err
+	}
+	return s.showLive(c, http.StatusUnprocessableEntity, v, p, liveBase+v.path)
+}
+
+// showAddAccounts shows the form that adds accounts, and what came of a list that was not added as a whole.
+func (s *Server) showAddAccounts(c echo.Context, status int, f form, list accounts.List) error {
+	var sites []string
+	err := s.DB.View(func(tx *store.Tx) error {
+		sites = s.Accounts.Rules(tx).Sites()
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if f.get("site") == "" {
+		f.values.Set("site", accounts.DefaultSite)
+	}
+	v := s.view(c)
+	return s.show(c, status, v, screen{nav: "/accounts", title: v.T("accounts.add"), body: v.addAccountsBody(f, list, sites)})
+}
+
+// addAccounts adds the names that were typed, or those of a file.
+func (s *Server) addAccounts(c echo.Context) error {
+	v := s.view(c)
+	f, text, err := typedList(c, v)
+	if err != nil {
+		return err
+	}
+	var list accounts.List
+	if len(f.wrong) == 0 {
+		allowTime(c)
+		err = s.DB.Update(func(tx *store.Tx) (err error) {
+			list, err = s.Accounts.AddList(tx, text, accounts.Request{
+				Site: f.get("site"), Note: f.get("note"), Tag: f.get("tag"), OwnerChat: f.get("owner_chat"), KeepWatching: f.get("keep_watching") == "on",
+			})
+			return err
+		})
+		if err != nil && !f.refuse(v, err, "list", "site", "note", "tag", "owner_chat") {
+			return err
+		}
+	}
+	switch {
+	case len(f.wrong) > 0:
+		return s.showAddAccounts(c, http.StatusUnprocessableEntity, f, accounts.List{})
+	case list.Added == len(list.Lines):
+		return did(c, "/accounts", "accounts-added")
+	}
+	status := http.StatusOK
+	if list.Nonsense > 0 {
+		status = http.StatusUnprocessableEntity
+	}
+	f.values.Set("list", rejected(text, list))
+	return s.showAddAccounts(c, status, f, list)
+}
+
+// longAnswer is how long an answer may take that does much.
+const longAnswer = 6 * time.Minute
+
+// allowTime moves the end of an answer's time away.
+func allowTime(c echo.Context) {
+	// Where the connection knows no deadline there is none that would have to be moved.
+	_ = http.NewResponseController(c.Response()).SetWriteDeadline(time.Now().Add(longAnswer))
+}
+
+// list is a field for names or rules, and file one for a file of them: [typedList] reads both.
+func (f form) list(rows int, label, hint string) input {
+	i := f.lines("list", rows, label, hint)
+	i.Verbatim = true
+	return i
+}
+
+func (f form) file(label, hint string) input {
+	i := f.text("file", label, hint)
+	i.Type = "file"
+	return i
+}
+
+// typedList returns a form, and what was typed into its list or is in its file; both at once are refused.
+func typedList(c echo.Context, v view) (f form, text string, err error) {
+	values, err := c.FormParams()
+	if err != nil {
+		return f, "", err
+	}
+	f = newForm(values)
+	head, err := c.FormFile("file")
+	if errors.Is(err, http.ErrMissingFile) || errors.Is(err, http.ErrNotMultipart) || (err == nil && head.Size == 0) {
+		return f, f.get("list"), nil
+	}
+	if err != nil {
+		return f, "", err
+	}
+	if f.get("list") != "" {
+		f.wrong["list"] = v.T("accounts.both")
+		return f, "", nil
+	}
+	file, err := head.Open()
+	if err != nil {
+		return f, "", err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(file)
+	return f, string(data), err
+}
+
+// rejected returns the lines of a list that were not understood, for the form to offer them again,
+// below the line that names the columns, if there is one.
+func rejected(text string, list accounts.List) string {
+	lines := strings.Split(strings.NewReplacer("\r\n", "\n", "\r", "\n", "\ufeff", "").Replace(text), "\n")
+	var again []string
+	last := 0
+	for _, line := range list.Lines {
+		if line.Result == accounts.LineNonsense && line.N != last && line.N <= len(lines) && len(again) < shownLines {
+			last = line.N
+			again = append(again, lines[line.N-1:min(max(line.N, line.Last), len(lines))]...)
+		}
+	}
+	for _, first := range lines {
+		if first = strings.TrimSpace(first); first == "" || strings.HasPrefix(first, "#") {
+			continue
+		}
+		if len(again) > 0 && again[0] != first && strings.Contains(strings.ToLower(first), "username") {
+			again = append([]string{first}, again...)
+		}
+		break
+	}
+	return strings.Join(again, "\n")
+}
+
+// notAdded are the first lines of a list that were not added: those that were rejected, and then the others.
+func notAdded(list accounts.List) (lines []accounts.Line) {
+	for _, each := range []accounts.LineResult{accounts.LineNonsense, accounts.LineDuplicate} {
+		for _, line := range list.Lines {
+			if line.Result == each && len(lines) < shownLines {
+				lines = append(lines, line)
+			}
+		}
+	}
+	return lines
+}
+
+func (s *Server) readAccount(id uint64) (a store.Account, err error) {
+	err = s.DB.View(func(tx *store.Tx) (err error) {
+		a, err = tx.Accounts.Get(id)
+		return err
+	})
+	return a, err
+}
+
+// account is one account: what is believed of it, and what the checks have said.
+func (s *Server) account(v view) (screen, error) {
+	number, err := v.number()
+	if err != nil {
+		return screen{}, err
+	}
+	var a store.Account
+	var link string
+	var results store.Page[store.AccountResult]
+	err = s.DB.View(func(tx *store.Tx) (err error) {
+		if a, err = tx.Accounts.Get(number); err != nil {
+			return err
+		}
+		link = s.Accounts.ProfileLinks(tx)(a)
+		results, err = tx.AccountResults.Of(a.ID, store.Query{Limit: perPage, Cursor: v.query.Get("cursor")})
+		return err
+	})
+	if err != nil {
+		return screen{}, err
+	}
+	return screen{
+		nav: "/accounts", title: a.Username, body: v.accountBody(a),
+		parts: []part{{"facts", v.accountFacts(a, link)}, {"history", v.accountHistory(a, results)}},
+	}, nil
+}
+
+// accountOf returns who looks, and the account that the path names.
+func (s *Server) accountOf(c echo.Context) (v view, a store.Account, err error) {
+	v = s.view(c)
+	number, err := v.number()
+	if err == nil {
+		a, err = s.readAccount(number)
+	}
+	return v, a, err
+}
+
+func (s *Server) editAccount(c echo.Context) error {
+	v, a, err := s.accountOf(c)
+	if err != nil {
+		return err
+	}
+	f := newForm(url.Values{"note": {a.Note}, "tag": {a.Tag}, "owner_chat": {a.OwnerChat}})
+	if a.KeepWatching {
+		f.values.Set("keep_watching", "on")
+	}
+	return s.showAccountForm(c, http.StatusOK, v, a, f)
+}
+
+func (s *Server) showAccountForm(c echo.Context, status int, v view, a store.Account, f form) error {
+	return s.show(c, status, v, screen{nav: "/accounts", title: v.T("accounts.change_title"), body: v.changeAccountBody(a, f)})
+}
+
+// saveAccount keeps what was changed.
+func (s *Server) saveAccount(c echo.Context) error {
+	v, a, err := s.accountOf(c)
+	if err != nil {
+		return err
+	}
+	values, err := c.FormParams()
+	if err != nil {
+		return err
+	}
+	f := newForm(values)
+	note, tag, chat, keep := strings.ReplaceAll(f.get("note"), "\r\n", "\n"), f.get("tag"), f.get("owner_chat"), f.get("keep_watching") == "on"
+	err = s.DB.Update(func(tx *store.Tx) error {
+		_, err := s.Accounts.Change(tx, a.ID, accounts.Change{Note: &note, Tag: &tag, OwnerChat: &chat, KeepWatching: &keep})
+		return err
+	})
+	if err == nil {
+		return did(c, accountPath(a.ID), "account-changed")
+	}
+	if !f.refuse(v, err, "note", "tag", "owner_chat") {
+		return err
+	}
+	return s.showAccountForm(c, http.StatusUnprocessableEntity, v, a, f)
+}

@@ -1,0 +1,62 @@
+package page
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"belfry/platform/profile"
+	"belfry/store"
+)
+
+// showSites lists the sites on which accounts can be watched, and takes rules for others.
+func (s *Server) showSites(c echo.Context, status int, f form) error {
+	var rules profile.Rules
+	var own []string
+	err := s.DB.View(func(tx *store.Tx) (err error) {
+		rules = s.Accounts.Rules(tx)
+		own, err = s.Accounts.OwnSites(tx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	v := s.view(c)
+	return s.show(c, status, v, screen{nav: "/accounts", title: v.T("sites.title"), body: v.sitesBody(f, rules, own)})
+}
+
+// saveSites takes rules that were typed, or those of a file; or it removes one.
+func (s *Server) saveSites(c echo.Context) error {
+	v := s.view(c)
+	f, text, err := typedList(c, v)
+	if err != nil {
+		return err
+	}
+	done := "sites-added"
+	switch site := f.get("remove"); {
+	case site != "":
+		done = "site-removed"
+		err = s.DB.Update(func(tx *store.Tx) error { return s.Accounts.RemoveRules(tx, site) })
+	case len(f.wrong) == 0:
+		err = s.DB.Update(func(tx *store.Tx) error {
+			_, err := s.Accounts.ImportRules(tx, []byte(text))
+			return err
+		})
+	}
+	if err != nil && !f.refuse(v, err, "rules") {
+		return err
+	}
+	if len(f.wrong) > 0 {
+		return s.showSites(c, http.StatusUnprocessableEntity, f)
+	}
+	return did(c, "/accounts/sites", done)
+}
+
+// wrongRules says line by line what is wrong with a file of rules.
+func (f form) wrongRules() []string {
+	_, lines, _ := strings.Cut(f.wrong["rules"], ": ")
+	all := append(strings.Split(lines, "\n"), f.wrong[""])
+	return slices.DeleteFunc(all, func(line string) bool { return strings.TrimSpace(line) == "" })
+}
