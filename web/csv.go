@@ -34,7 +34,7 @@ func (s *Server) deliveryFile(_ context.Context, in *one) (*huma.StreamResponse,
 	}
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {
 		r := reader{lang: english, words: wordsIn(english), zone: time.UTC}
-		s.sendDeliveries(humaecho.Unwrap(ctx), r, t, "")
+		s.sendDeliveries(humaecho.Unwrap(ctx), t, r.why, "")
 	}}, nil
 }
 
@@ -46,15 +46,15 @@ func (s *Server) task(id uint64) (t store.Task, err error) {
 	return t, err
 }
 
-// sendDeliveries answers with the chats of a broadcast as a table, beginning with mark. It is sent
-// while it is read, some hundred lines at a time; if that fails in the middle the connection is cut,
-// so that nobody takes a part for the whole.
-func (s *Server) sendDeliveries(c echo.Context, r reader, t store.Task, mark string) {
+// sendDeliveries answers with the chats of a broadcast as a table, beginning with mark; say says why one has
+// its status. It is sent while it is read, some hundred lines at a time; if that fails in the middle the
+// connection is cut, so that nobody takes a part for the whole.
+func (s *Server) sendDeliveries(c echo.Context, t store.Task, say func(store.Reason) string, mark string) {
 	h := c.Response().Header()
 	h.Set("Content-Type", "text/csv; charset=utf-8")
 	h.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="belfry-task-%d.csv"`, t.ID))
 	c.Response().WriteHeader(http.StatusOK)
-	if err := s.writeDeliveries(c, r, t, mark); err != nil {
+	if err := s.writeDeliveries(c, t, say, mark); err != nil {
 		if c.Request().Context().Err() == nil {
 			s.cfg.Log.Error().Err(err).Uint64("task", t.ID).Msg("a list of chats was cut off")
 		}
@@ -62,7 +62,7 @@ func (s *Server) sendDeliveries(c echo.Context, r reader, t store.Task, mark str
 	}
 }
 
-func (s *Server) writeDeliveries(c echo.Context, r reader, t store.Task, mark string) error {
+func (s *Server) writeDeliveries(c echo.Context, t store.Task, say func(store.Reason) string, mark string) error {
 	if _, err := c.Response().Write([]byte(mark)); err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (s *Server) writeDeliveries(c echo.Context, r reader, t store.Task, mark st
 		})
 		for _, d := range page.Items {
 			if err == nil {
-				err = out.Write(r.deliveryCells(d))
+				err = out.Write(deliveryCells(d, say))
 			}
 		}
 		if out.Flush(); err == nil {
@@ -90,21 +90,21 @@ func (s *Server) writeDeliveries(c echo.Context, r reader, t store.Task, mark st
 	return err
 }
 
-func (r reader) deliveryCells(d store.Delivery) []string {
+func deliveryCells(d store.Delivery, say func(store.Reason) string) []string {
 	ids := make([]string, len(d.MessageIDs))
 	for i, n := range d.MessageIDs {
 		ids[i] = strconv.FormatInt(n, 10)
 	}
 	history := make([]string, len(d.Tries))
 	for i, t := range d.Tries {
-		history[i] = strings.TrimSpace(t.At.UTC().Format(time.RFC3339) + " " + string(t.Outcome) + " " + r.why(t.Reason))
+		history[i] = strings.TrimSpace(t.At.UTC().Format(time.RFC3339) + " " + string(t.Outcome) + " " + say(t.Reason))
 	}
 	sent := ""
 	if !d.SentAt.IsZero() {
 		sent = d.SentAt.UTC().Format(time.RFC3339)
 	}
 	cells := []string{
-		id(d.TaskID), d.Target, d.Title, string(d.Status), r.why(d.Reason), strconv.Itoa(d.Tried), sent,
+		id(d.TaskID), d.Target, d.Title, string(d.Status), say(d.Reason), strconv.Itoa(d.Tried), sent,
 		strings.Join(ids, " "), d.Link, strings.Join(history, "; "),
 	}
 	for i, cell := range cells {

@@ -77,7 +77,7 @@ func (s *Server) fillTask(f form, t store.Task) error {
 		return nil
 	}
 	var names []string
-	err := s.firstDeliveries(t, "", func(d store.Delivery) { names = append(names, d.Target) }, nil)
+	err := s.firstDeliveries(t, "", func(d store.Delivery) { names = append(names, d.Target) })
 	f.values.Set("target_chat_ids", strings.Join(names, "\n"))
 	return err
 }

@@ -46,14 +46,11 @@ func (s *Server) ownerRoutes(own *echo.Group, ending <-chan struct{}) {
 	own.POST("/password", s.savePassword)
 
 	paths := map[string]string{
-		"next": "/", "posts": "/posts", "post": "/posts/:id", "tasks": "/tasks", "task": "/tasks/:id", "chats": "/chats",
+		"next": "/", "posts": "/posts", "post": "/posts/:id",
 		"accounts": "/accounts", "account": "/accounts/:id", "alerts": "/alerts", "jobs": "/jobs", "job": "/jobs/:id", "logins": "/logins",
 	}
 	for _, view := range liveViews() {
 		if view.name == "posts" || view.name == "post" {
-			continue
-		}
-		if s.tasks == nil && (view.name == "tasks" || view.name == "task") {
 			continue
 		}
 		if s.accounts == nil && (view.name == "accounts" || view.name == "account") {
@@ -78,8 +75,6 @@ func (s *Server) ownerRoutes(own *echo.Group, ending <-chan struct{}) {
 		own.POST("/alerts/seen", s.seeAllAlerts)
 		own.POST("/alerts/:id/seen", s.seeAlert)
 	}
-	own.POST("/chats/refresh", s.readChats)
-	own.POST("/chats/:id", s.switchChat)
 	own.POST("/jobs/:id", s.actOnJob)
 	own.POST("/everything", s.actOnEverything)
 	own.POST("/logins", s.addLogin)
@@ -107,12 +102,6 @@ func (s *Server) taskRoutes(own *echo.Group) {
 	own.POST("/tasks/new", s.saveTask)
 	own.POST("/tasks/check", s.checkTask)
 	own.POST("/tasks/chats", s.showChatChoice)
-	own.POST("/tasks/:id", s.actOnTask)
-	own.GET("/tasks/:id/deliveries.csv", s.saveDeliveries)
-	for _, name := range []string{"cancel", "retry"} {
-		own.GET("/tasks/:id/"+name, s.askTask(name))
-		own.POST("/tasks/:id/"+name, s.takeTask(name))
-	}
 }
 
 // accountRoutes are the pages about watched accounts that do not change under the reader's eyes.

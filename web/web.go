@@ -122,6 +122,7 @@ func New(cfg Config, db *store.DB, s *scheduler.Scheduler, w Workers, connection
 	if server.ui, err = ui.New(ui.Config{
 		Timezone: cfg.Timezone, Lang: cfg.Lang, Version: cfg.Version, Idle: cfg.Idle, Log: cfg.Log, DB: db, Scheduler: s,
 		Posts: w.Posts, Tasks: w.Tasks, Logins: w.Logins, Accounts: w.Accounts, Alerts: w.Alerts, SignIn: signInOf,
+		SendDeliveries: server.sendDeliveries,
 	}); err != nil {
 		return nil, err
 	}

@@ -48,6 +48,9 @@ type Config struct {
 	Accounts  *accounts.Worker   // may be nil: no account is watched
 	Alerts    *alerts.Worker     // may be nil: nothing looks for what is wrong
 
+	// SendDeliveries answers with the chats of a broadcast as CSV that begins with mark; say says why one
+	// has its status.
+	SendDeliveries func(c echo.Context, t store.Task, say func(store.Reason) string, mark string)
 	// SignIn returns the sign-in of a request, if it has one.
 	SignIn func(echo.Context) (store.SignIn, bool)
 	// Ending is closed when live pages are to end.
@@ -74,6 +77,7 @@ func New(cfg Config) (*Server, error) {
 // in. Each family mounts its own, with their entries of the navigation.
 func (s *Server) Mount(public, own *echo.Group) {
 	s.mountPosts(own)
+	s.mountTasks(own)
 }
 
 // view is who looks at a page, and what was asked for. Components are its methods.
@@ -84,7 +88,8 @@ type view struct {
 	id     string // of the record, where the page is about one
 	path   string // of the page, with the query
 	signIn store.SignIn
-	known  bool // signed in
+	known  bool   // signed in
+	wrong  string // why what was just tried was refused; empty if it was not
 }
 
 // view reads who looks, and at what.
