@@ -94,9 +94,6 @@ func (p Printer) T(key string, args ...any) string {
 	return p.catalogue.printer.Sprintf(key, said...)
 }
 
-// Number writes a number as the language has it.
-func (p Printer) Number(n int) string { return p.catalogue.printer.Sprint(n) }
-
 // Say says what names its own message.
 func (p Printer) Say(s Sayer) string {
 	key, args := s.Message()

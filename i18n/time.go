@@ -6,6 +6,9 @@ import (
 	"time"
 )
 
+// Number is a number as the language writes it.
+func (p Printer) Number(n int) string { return p.catalogue.printer.Sprint(n) }
+
 // Day is a time's day in the reader's zone: today, tomorrow, yesterday, or such as "Tuesday 24 November",
 // with the year where it is another one.
 func (p Printer) Day(t time.Time) string { return p.day(t, "time.day", "time.weekday.") }

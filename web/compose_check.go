@@ -3,6 +3,7 @@ package web
 import (
 	"errors"
 	"html/template"
+	"net/http"
 
 	"github.com/labstack/echo/v4"
 
@@ -74,4 +75,13 @@ func (s *Server) checkPost(c echo.Context) error {
 // stays on the page.
 func signedOutNotice(r reader) string {
 	return `<p class="wrong">` + template.HTMLEscapeString(r.words.Compose.SignedOut) + `</p>`
+}
+
+// answerPart answers with one template of a page.
+func (s *Server) answerPart(c echo.Context, page, name string, data any) error {
+	html, err := s.pages.part(page, name, data)
+	if err != nil {
+		return err
+	}
+	return c.HTML(http.StatusOK, string(html))
 }

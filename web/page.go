@@ -16,7 +16,7 @@ import (
 )
 
 // pageFiles are the templates that fill the layout, by the name of their page.
-const pageFiles = "next posts post compose confirm send accounts account accounts_add account_change sites alerts jobs job logins login log_in signin link password error"
+const pageFiles = "next posts post compose confirm accounts account accounts_add account_change sites alerts jobs job logins login log_in signin link password error"
 
 // pages are the parsed templates, one set for each page.
 type pages map[string]*template.Template

@@ -8,9 +8,6 @@ import (
 	"belfry/store"
 )
 
-// checkLimit is how many chats of a broadcast a form is filled with.
-const checkLimit = 1000
-
 // bar is how far something is.
 type bar struct {
 	Value, Max int
@@ -48,26 +45,4 @@ func (r reader) thousands() string {
 		return "\u00a0"
 	}
 	return ","
-}
-
-// firstDeliveries passes on up to [checkLimit] chats from a cursor on.
-func (s *Server) firstDeliveries(t store.Task, cursor string, each func(store.Delivery)) error {
-	for seen := 0; seen < checkLimit; {
-		var page store.Page[store.Delivery]
-		err := s.db.View(func(tx *store.Tx) (err error) {
-			page, err = tx.Deliveries.Of(t, "", store.Query{Limit: checkLimit / 2, Cursor: cursor})
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		for _, row := range page.Items {
-			each(row)
-		}
-		seen += len(page.Items)
-		if cursor = page.Next; cursor == "" {
-			break
-		}
-	}
-	return nil
 }

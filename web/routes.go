@@ -69,7 +69,6 @@ func (s *Server) ownerRoutes(own *echo.Group, ending <-chan struct{}) {
 	own.POST("/posts/check", s.checkPost)
 	own.GET("/posts/:id/change", s.changeForm)
 	own.POST("/posts/:id/change", s.saveChange)
-	s.taskRoutes(own)
 	s.accountRoutes(own)
 	if s.alerts != nil {
 		own.POST("/alerts/seen", s.seeAllAlerts)
@@ -91,17 +90,6 @@ func (s *Server) ownerRoutes(own *echo.Group, ending <-chan struct{}) {
 		own.GET("/logins/:id/log-out", s.askLogOut)
 		own.POST("/logins/:id/log-out", s.leaveLogin)
 	}
-}
-
-// taskRoutes are the pages about broadcasts that do not change under the reader's eyes.
-func (s *Server) taskRoutes(own *echo.Group) {
-	if s.tasks == nil {
-		return
-	}
-	own.GET("/tasks/new", s.newTaskForm)
-	own.POST("/tasks/new", s.saveTask)
-	own.POST("/tasks/check", s.checkTask)
-	own.POST("/tasks/chats", s.showChatChoice)
 }
 
 // accountRoutes are the pages about watched accounts that do not change under the reader's eyes.

@@ -36,7 +36,7 @@ func (f form) refuse(v view, err error, fields ...string) bool {
 		if !other {
 			ours = theirs
 		}
-		if about == theirs || strings.HasPrefix(about, theirs+".") {
+		if about == theirs || strings.HasPrefix(about, theirs+".") || strings.HasPrefix(about, theirs+"[") {
 			place = ours
 		}
 	}
@@ -67,8 +67,21 @@ func (i input) describedBy() string {
 	return strings.Join(ids, " ")
 }
 
+// of gives a field a type, such as time.
+func (i input) of(kind string) input {
+	i.Type = kind
+	return i
+}
+
 func (f form) text(name, label, hint string) input {
 	return input{ID: name, Name: name, Label: label, Type: "text", Hint: hint, Value: f.get(name), Error: f.wrong[name], Autocomplete: "off"}
+}
+
+// lines is a text that may have several lines.
+func (f form) lines(name string, rows int, label, hint string) input {
+	field := f.text(name, label, hint)
+	field.Rows = rows
+	return field
 }
 
 // password never shows what was typed before.

@@ -43,6 +43,7 @@ func (s *Server) mountTasks(g *echo.Group) {
 	s.taskStep(g, "cancel", "task-cancelled", (*tasks.Worker).Cancel)
 	s.taskStep(g, "retry", "task-retried", (*tasks.Worker).Retry)
 	g.GET("/tasks/:id/deliveries.csv", s.deliveriesFile)
+	s.mountSend(g)
 	s.mountChats(g)
 }
 
