@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"crypto/rand"
 	"math"
 	"net/http"
@@ -218,31 +219,23 @@ func (s *Server) askAboutSending(v view, f form, draft tasks.Draft) (asks bool, 
 // taskRequest reads the form. The errors are about its fields.
 func (f form) taskRequest(v view) (tasks.Request, error) {
 	p := f.content()
+	shortest, err1 := f.pause(v, "min_seconds_between_chats")
+	longest, err2 := f.pause(v, "max_seconds_between_chats")
+	dailyCap, err3 := f.whole(v, "daily_cap")
+	attempts, err4 := f.whole(v, "max_attempts")
 	request := tasks.Request{
-		Text: p.Text, Media: p.Media, Format: p.Format, IdentityID: p.IdentityID,
-		Targets:   append(chatNames(f.values.Get("target_chat_ids")), f.values["chat"]...),
-		QuietFrom: f.get("quiet_from"), QuietTo: f.get("quiet_to"),
-		Silent: p.Silent, NoLinkPreview: p.NoLinkPreview, DryRun: f.get("do") == "check",
+		Text: p.Text, Media: p.Media, Format: p.Format, IdentityID: p.IdentityID, Silent: p.Silent, NoLinkPreview: p.NoLinkPreview,
+		Targets:  append(chatNames(f.values.Get("target_chat_ids")), f.values["chat"]...),
+		MinPause: shortest, MaxPause: longest, DailyCap: dailyCap, Attempts: attempts,
+		QuietFrom: f.get("quiet_from"), QuietTo: f.get("quiet_to"), DryRun: f.get("do") == "check",
 	}
-	var err error
-	if request.MinPause, err = f.pause(v, "min_seconds_between_chats"); err != nil {
-		return request, err
-	}
-	if request.MaxPause, err = f.pause(v, "max_seconds_between_chats"); err != nil {
-		return request, err
-	}
-	if request.DailyCap, err = f.whole(v, "daily_cap"); err != nil {
-		return request, err
-	}
-	if request.Attempts, err = f.whole(v, "max_attempts"); err != nil {
-		return request, err
-	}
-	if f.get("when") == "at" {
-		at, err := v.formTime(f.get("time"))
+	err := cmp.Or(err1, err2, err3, err4)
+	if err == nil && f.get("when") == "at" {
+		var at time.Time
+		at, err = v.formTime(f.get("time"))
 		request.StartAt = at.UTC().Format(time.RFC3339)
-		return request, err
 	}
-	return request, nil
+	return request, err
 }
 
 // chatNames takes a list of chats apart that a person has typed or pasted.
