@@ -6,9 +6,12 @@ import (
 	"net/http"
 	"runtime/debug"
 	"slices"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 
+	"belfry/store"
+	"belfry/web/api"
 	"belfry/web/session"
 )
 
@@ -31,63 +34,10 @@ func (s *Server) routes(ending <-chan struct{}) *echo.Echo {
 	s.api.Mount(e)
 	s.healthRoutes(e)
 
-	e.GET(assetBase+":name", s.assets.serve)
-	page := e.Group("", limitForm)
-	own := page.Group("", s.sessions.Required(s.ui.SignInFirst))
-	s.ui.Ending = ending
-	s.ui.Mount(page, own)
-	s.ownerRoutes(own, ending)
+	public := e.Group("", limitForm)
+	s.page.Ending = ending
+	s.page.Mount(public, public.Group("", s.sessions.Required(s.page.SignInFirst)))
 	return e
-}
-
-// ownerRoutes are the pages that a browser sees once it is signed in.
-func (s *Server) ownerRoutes(own *echo.Group, ending <-chan struct{}) {
-	paths := map[string]string{
-		"next": "/", "posts": "/posts", "post": "/posts/:id", "tasks": "/tasks", "task": "/tasks/:id", "chats": "/chats",
-		"alerts": "/alerts",
-	}
-	for _, view := range liveViews() {
-		if view.name == "posts" || view.name == "post" || view.name == "logins" {
-			continue
-		}
-		if s.tasks == nil && (view.name == "tasks" || view.name == "task") {
-			continue
-		}
-		if s.alerts == nil && view.name == "alerts" {
-			continue
-		}
-		own.GET(paths[view.name], s.shown(view))
-		own.GET("/live/"+view.name, s.live(view, ending))
-	}
-	own.GET("/posts/new", s.newPostForm)
-	own.POST("/posts/new", s.savePost)
-	own.POST("/posts/check", s.checkPost)
-	own.GET("/posts/:id/change", s.changeForm)
-	own.POST("/posts/:id/change", s.saveChange)
-	s.taskRoutes(own)
-	if s.alerts != nil {
-		own.POST("/alerts/seen", s.seeAllAlerts)
-		own.POST("/alerts/:id/seen", s.seeAlert)
-	}
-	own.POST("/chats/refresh", s.readChats)
-	own.POST("/chats/:id", s.switchChat)
-}
-
-// taskRoutes are the pages about broadcasts that do not change under the reader's eyes.
-func (s *Server) taskRoutes(own *echo.Group) {
-	if s.tasks == nil {
-		return
-	}
-	own.GET("/tasks/new", s.newTaskForm)
-	own.POST("/tasks/new", s.saveTask)
-	own.POST("/tasks/check", s.checkTask)
-	own.POST("/tasks/chats", s.showChatChoice)
-	own.POST("/tasks/:id", s.actOnTask)
-	own.GET("/tasks/:id/deliveries.csv", s.saveDeliveries)
-	for _, name := range []string{"cancel", "retry"} {
-		own.GET("/tasks/:id/"+name, s.askTask(name))
-		own.POST("/tasks/:id/"+name, s.takeTask(name))
-	}
 }
 
 // socketRoutes is what is served on the unix socket: the API without tokens, and what only the
@@ -112,6 +62,34 @@ func (s *Server) newEcho() *echo.Echo {
 	e.HTTPErrorHandler = s.handleError
 	e.Use(session.Headers, recovered)
 	return e
+}
+
+// handleError is where the errors of all handlers end: as a problem document for programs, as a
+// page for people, and in the log if it is Belfry's own fault.
+func (s *Server) handleError(err error, c echo.Context) {
+	if c.Response().Committed {
+		return
+	}
+	path, p := c.Request().URL.Path, api.ProblemOf(err)
+	if h, ok := errors.AsType[*echo.HTTPError](err); ok {
+		p = api.NewProblem(h.Code, http.StatusText(h.Code))
+		if h.Code == http.StatusNotFound {
+			p.Detail = "there is nothing at " + c.Request().Method + " " + path + ": see /api/openapi.json for what there is"
+		}
+	}
+	if p.Status >= http.StatusInternalServerError {
+		s.cfg.Log.Error().Err(err).Str("path", path).Msg("request failed")
+	}
+	answer := func() error { return api.WriteProblem(c, p) }
+	if !strings.HasPrefix(path, "/api/") && !strings.HasPrefix(path, "/health") && p.Status != http.StatusMisdirectedRequest {
+		for name, values := range p.GetHeaders() {
+			c.Response().Header()[name] = values
+		}
+		answer = func() error { return s.page.ShowError(c, err, p.Status, store.IsFull(err)) }
+	}
+	if err := answer(); err != nil {
+		s.cfg.Log.Error().Err(err).Str("path", path).Msg("error page failed")
+	}
 }
 
 // limitForm ends the reading of a form that is too large.

@@ -32,13 +32,13 @@ const (
 // end and returns. It closes l.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	ending, addr := make(chan struct{}), l.Addr()
-	s.page.Store(&addr)
+	s.listens.Store(&addr)
 	return s.serve(ctx, l, s.routes(ending), writeTimeout, ending)
 }
 
 // base is the address of the page for a browser on this machine, such as http://127.0.0.1:8080.
 func (s *Server) base() string {
-	addr := s.page.Load()
+	addr := s.listens.Load()
 	if addr == nil {
 		return "http://127.0.0.1"
 	}

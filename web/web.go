@@ -9,23 +9,21 @@
 package web
 
 import (
-	"fmt"
+	"cmp"
 	"net"
 	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
 
+	"belfry/i18n"
 	"belfry/scheduler"
 	"belfry/store"
 	"belfry/web/api"
-	ui "belfry/web/page"
+	"belfry/web/page"
 	"belfry/web/session"
-	"belfry/worker/accounts"
 	"belfry/worker/alerts"
 	"belfry/worker/identities"
-	"belfry/worker/posts"
-	"belfry/worker/tasks"
 )
 
 // Config is the settings of a [Server].
@@ -57,27 +55,16 @@ type Connection = identities.Connection
 // Server serves the API and the page. Make it with [New]; its methods may be called from any
 // goroutine.
 type Server struct {
-	cfg         Config
-	db          *store.DB
-	scheduler   *scheduler.Scheduler
-	posts       *posts.Worker
-	tasks       *tasks.Worker      // may be nil
-	logins      *identities.Logins // may be nil
-	accounts    *accounts.Worker   // may be nil
-	alerts      *alerts.Worker     // may be nil
-	connections func() []Connection
+	cfg       Config
+	db        *store.DB
+	scheduler *scheduler.Scheduler
+	alerts    *alerts.Worker // may be nil
 
-	assets   assets
-	pages    pages
-	ui       *ui.Server
 	sessions *session.Sessions
 	api      *api.Server
-	page     atomic.Pointer[net.Addr] // where it is served; nil before
-	streams  chan struct{}            // a place for each live page
+	page     *page.Server
+	listens  atomic.Pointer[net.Addr] // where the page is served; nil before
 }
-
-// maxStreams bounds the live pages that are open at once.
-const maxStreams = 32
 
 // New returns a server for the records in db. It sets the page's password if cfg has one and none
 // was chosen before. connections tells how the adapters are doing.
@@ -85,27 +72,15 @@ func New(cfg Config, db *store.DB, s *scheduler.Scheduler, w Workers, connection
 	if cfg.Timezone == nil {
 		cfg.Timezone = time.UTC
 	}
-	if cfg.Lang == "" {
-		cfg.Lang = english
-	}
-	if cfg.Lang != english && cfg.Lang != russian {
-		return nil, &store.FieldError{Field: "lang", Problem: fmt.Sprintf("names an unsupported language, %q", cfg.Lang), Cure: "use en or ru"}
+	cfg.Lang = cmp.Or(cfg.Lang, i18n.Languages[0])
+	if !i18n.Known(cfg.Lang) {
+		return nil, store.Invalid("lang", "invalid.language", cfg.Lang)
 	}
 	if connections == nil {
 		connections = func() []Connection { return nil }
 	}
-	server := &Server{
-		cfg: cfg, db: db, scheduler: s, posts: w.Posts, tasks: w.Tasks, logins: w.Logins, accounts: w.Accounts, alerts: w.Alerts,
-		connections: connections,
-		streams:     make(chan struct{}, maxStreams),
-	}
+	server := &Server{cfg: cfg, db: db, scheduler: s, alerts: w.Alerts}
 	var err error
-	if server.assets, err = newAssets(); err != nil {
-		return nil, err
-	}
-	if server.pages, err = newPages(server.assets); err != nil {
-		return nil, err
-	}
 	server.sessions, err = session.New(session.Config{Hosts: cfg.Hosts, Token: cfg.Token, Password: cfg.Password, Log: cfg.Log}, db)
 	if err != nil {
 		return nil, err
@@ -113,9 +88,10 @@ func New(cfg Config, db *store.DB, s *scheduler.Scheduler, w Workers, connection
 	server.api = api.New(api.Config{
 		Version: cfg.Version, Sessions: server.sessions, SignInLink: server.SignInLink, Connections: connections, Log: cfg.Log,
 	}, db, w)
-	server.ui, err = ui.New(ui.Config{
+	server.page, err = page.New(page.Config{
 		Timezone: cfg.Timezone, Lang: cfg.Lang, Version: cfg.Version, Idle: cfg.Idle, Log: cfg.Log, DB: db, Scheduler: s,
 		Posts: w.Posts, Tasks: w.Tasks, Logins: w.Logins, Accounts: w.Accounts, Alerts: w.Alerts, Sessions: server.sessions,
+		SendDeliveries: server.api.SendDeliveries,
 		Connection: func(i store.Identity) (connected bool, problem string, known bool) {
 			c, known := identities.ConnectionOf(connections(), i)
 			return c.Connected, c.Problem, known

@@ -270,15 +270,6 @@ func (s *Server) addAccounts(c echo.Context) error {
 	return s.showAddAccounts(c, status, f, list)
 }
 
-// longAnswer is how long an answer may take that does much.
-const longAnswer = 6 * time.Minute
-
-// allowTime moves the end of an answer's time away.
-func allowTime(c echo.Context) {
-	// Where the connection knows no deadline there is none that would have to be moved.
-	_ = http.NewResponseController(c.Response()).SetWriteDeadline(time.Now().Add(longAnswer))
-}
-
 // list is a field for names or rules, and file one for a file of them: [typedList] reads both.
 func (f form) list(rows int, label, hint string) input {
 	i := f.lines("list", rows, label, hint)

@@ -36,7 +36,7 @@ func (f form) refuse(v view, err error, fields ...string) bool {
 		if !other {
 			ours = theirs
 		}
-		if about == theirs || strings.HasPrefix(about, theirs+".") {
+		if about == theirs || strings.HasPrefix(about, theirs+".") || strings.HasPrefix(about, theirs+"[") {
 			place = ours
 		}
 	}
@@ -68,6 +68,12 @@ func (i input) describedBy() string {
 	return strings.Join(ids, " ")
 }
 
+// of gives a field a type, such as time.
+func (i input) of(kind string) input {
+	i.Type = kind
+	return i
+}
+
 func (f form) text(name, label, hint string) input {
 	return input{ID: name, Name: name, Label: label, Type: "text", Hint: hint, Value: f.get(name), Error: f.wrong[name], Autocomplete: "off"}
 }
@@ -97,4 +103,10 @@ func (f form) choice(name, label, hint string, options []option) input {
 
 func (f form) checkbox(name, label string) input {
 	return input{ID: name, Name: name, Label: label, Value: f.get(name)}
+}
+
+// like is the field with an example of what it may hold.
+func (i input) like(example string) input {
+	i.Placeholder = example
+	return i
 }

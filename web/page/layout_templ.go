@@ -185,7 +185,7 @@ func (v view) layout(p screen, live string) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if v.known {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<header class=\"side\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<header class=\"rail\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -298,7 +298,7 @@ func (v view) layout(p screen, live string) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if v.known {
-			templ_7745c5c3_Err = v.bar(p).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = v.dock(p).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -28,8 +28,8 @@ func (s *Server) entry(in group, key, path string) {
 // canMake adds something to what the button "New" offers; its name is the message nav.make.key.
 func (s *Server) canMake(key, path string) { s.made = append(s.made, entry{"make." + key, path}) }
 
-// bar are the entries that a narrow screen shows at once.
-func (s *Server) bar() (entries []entry) {
+// dock are the entries that a narrow screen shows at once.
+func (s *Server) dock() (entries []entry) {
 	for _, g := range groups {
 		for _, e := range s.nav[g] {
 			switch e.path {

@@ -53,6 +53,9 @@ type Config struct {
 	// Connection returns how an identity's adapter is doing: whether it is connected, and the network's words
 	// for why not. Nothing is known of an identity that has none.
 	Connection func(store.Identity) (connected bool, problem string, known bool)
+	// SendDeliveries answers with the chats of a broadcast as CSV that begins with mark; say says why one
+	// has its status.
+	SendDeliveries func(c echo.Context, t store.Task, mark string, say func(store.Reason) string)
 	// Ending is closed when live pages are to end.
 	Ending <-chan struct{}
 }
@@ -77,9 +80,14 @@ func New(cfg Config) (*Server, error) {
 // Mount registers the pages: in public those that anybody may open, in own those of a browser that is signed
 // in. Each family mounts its own, with their entries of the navigation.
 func (s *Server) Mount(public, own *echo.Group) {
+	public.GET(assetBase+":name", s.assets.serve)
 	s.mountSignIn(public, own)
+	s.mountToday(own)
 	s.mountPosts(own)
+	s.mountCompose(own)
+	s.mountTasks(own)
 	s.mountAccounts(own)
+	s.mountAlerts(own)
 	s.mountJobs(own)
 	s.mountIdentities(own)
 }
@@ -92,7 +100,8 @@ type view struct {
 	id     string // of the record, where the page is about one
 	path   string // of the page, with the query
 	signIn store.SignIn
-	known  bool // signed in
+	known  bool   // signed in
+	wrong  string // why what was just tried was refused; empty if it was not
 }
 
 // view reads who looks, and at what.

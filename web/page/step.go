@@ -1,7 +1,10 @@
 package page
 
 import (
+	"cmp"
+	"context"
 	"net/http"
+	"time"
 
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
@@ -78,6 +81,51 @@ func (s *Server) step(g *echo.Group, st step) {
 		}
 		return did(c, to, st.done)
 	})
+}
+
+// button is an action that is taken at once.
+type button struct {
+	done string // the code of the sentence that is shown afterwards
+	act  func(ctx context.Context, id uint64) error
+}
+
+// buttons mounts the actions of a page's forms, by the values of their buttons. They lead to where the form
+// says, or to the page at path; one that is refused shows the page with the refusal.
+func (s *Server) buttons(g *echo.Group, path string, load func(view) (screen, error), all map[string]button) {
+	g.POST(path, func(c echo.Context) error {
+		v := s.view(c)
+		number, err := v.number()
+		if err != nil {
+			return err
+		}
+		b, known := all[c.FormValue("do")]
+		if !known {
+			return echo.ErrBadRequest
+		}
+		allowTime(c)
+		v.path = c.Request().URL.Path
+		err = b.act(c.Request().Context(), number)
+		if err == nil {
+			return did(c, cmp.Or(c.FormValue("back"), v.path), b.done)
+		}
+		if v.wrong = v.refusal(err); v.wrong == "" {
+			return err
+		}
+		p, err := load(v)
+		if err != nil {
+			return err
+		}
+		return s.showLive(c, http.StatusUnprocessableEntity, v, p, liveBase+v.path)
+	})
+}
+
+// longAnswer is how long an answer may take that waits for the network.
+const longAnswer = 6 * time.Minute
+
+// allowTime moves the end of an answer's time away.
+func allowTime(c echo.Context) {
+	// Where the connection knows no deadline there is none that would have to be moved.
+	_ = http.NewResponseController(c.Response()).SetWriteDeadline(time.Now().Add(longAnswer))
 }
 
 // did goes to a page, which says what was just done.

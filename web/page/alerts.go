@@ -1,0 +1,155 @@
+package page
+
+import (
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"belfry/store"
+	"belfry/worker/alerts"
+)
+
+const (
+	// shownAlerts is how many alerts are shown that stand; those that are over come in pages.
+	shownAlerts = 50
+	// byPage is who has acknowledged an alert, if it was a person on the page.
+	byPage = "the page"
+)
+
+func (s *Server) mountAlerts(own *echo.Group) {
+	if s.Alerts == nil {
+		return
+	}
+	s.entry(system, "alerts", "/alerts")
+	s.live(own, "/alerts", s.alerts)
+	own.POST("/alerts/seen", func(c echo.Context) error {
+		err := s.DB.Update(func(tx *store.Tx) error {
+			_, err := s.Alerts.AcknowledgeAll(tx, byPage, time.Time{})
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		return did(c, "/alerts", "alerts-seen")
+	})
+	own.POST("/alerts/:id/seen", func(c echo.Context) error {
+		number, err := s.view(c).number()
+		if err != nil {
+			return err
+		}
+		err = s.DB.Update(func(tx *store.Tx) error {
+			_, err := s.Alerts.Acknowledge(tx, number, byPage)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		return did(c, "/alerts", "alert-seen")
+	})
+}
+
+// aboutAlert is an alert with what it is about, as far as that is still there.
+type aboutAlert struct {
+	store.Alert
+	about planned
+}
+
+// aboutOf reads what an alert is about.
+func aboutOf(tx *store.Tx, a store.Alert) (found aboutAlert, err error) {
+	found.Alert = a
+	switch a.Kind {
+	case store.AlertPostFailed, store.AlertPostUnknown:
+		found.about.post, err = subject(tx.Posts.Table, a.Subject)
+	case store.AlertTaskFailed:
+		found.about.task, err = subject(tx.Tasks.Table, a.Subject)
+	case store.AlertJobFailing, store.AlertOverdue:
+		if job, err := tx.Jobs.ByName(a.Name); err == nil {
+			found.about, err = plan(tx, job)
+			return found, err
+		}
+	}
+	return found, err
+}
+
+// alerts shows what is wrong, and what was.
+func (s *Server) alerts(v view) (screen, error) {
+	queries := map[store.AlertState]store.Query{
+		store.AlertOpen: {Limit: shownAlerts}, store.AlertAcknowledged: {Limit: shownAlerts},
+		store.AlertOver: {Limit: perPage, Cursor: v.query.Get("cursor")},
+	}
+	lists, next := make(map[store.AlertState][]aboutAlert), make(map[store.AlertState]string)
+	err := s.DB.View(func(tx *store.Tx) error {
+		for state, query := range queries {
+			found, err := tx.Alerts.ByState(state, query)
+			if err != nil {
+				return err
+			}
+			next[state] = found.Next
+			for _, a := range found.Items {
+				about, err := aboutOf(tx, a)
+				if err != nil {
+					return err
+				}
+				lists[state] = append(lists[state], about)
+			}
+		}
+		return nil
+	})
+	return screen{nav: "/alerts", title: v.T("alerts.title"), body: v.alertsBody(), parts: []part{
+		{"open", v.openAlerts(lists[store.AlertOpen], next[store.AlertOpen] != "")},
+		{"seen", v.seenAlerts(lists[store.AlertAcknowledged])},
+		{"past", v.pastAlerts(lists[store.AlertOver], next[store.AlertOver])},
+	}}, err
+}
+
+// alert says an alert. Jobs are called what they are called elsewhere on the page.
+func (v view) alert(a aboutAlert) alerts.Words {
+	if a.Kind == store.AlertJobFailing || a.Kind == store.AlertOverdue {
+		a.Name = v.jobName(a.Name, a.about)
+	}
+	return alerts.Text(a.Alert, v.Lang, v.Zone)
+}
+
+// jobName is what a job is called, also if it is gone.
+func (v view) jobName(name string, about planned) string {
+	if about.ID == 0 {
+		about.Name, about.Kind = name, strings.TrimRight(name, "_0123456789")
+		if !v.Has("job.kind." + about.Kind) {
+			return name
+		}
+	}
+	title, _, _ := v.jobTitle(about)
+	return title
+}
+
+// alertLink leads to what an alert is about; to nowhere if that is gone.
+func (v view) alertLink(a aboutAlert) (link, text string) {
+	switch {
+	case a.about.ID != 0:
+		return jobPath(a.about.Name), v.T("next.set_aside_link")
+	case a.about.post != nil, a.about.task != nil:
+		title, _, link := v.jobTitle(a.about)
+		return link, title
+	case a.Kind == store.AlertPostFailed && a.Subject == 0: // many
+		return withQuery("/posts", "status", string(store.PostFailed)), v.T("alerts.failed_posts")
+	case a.Kind == store.AlertLogin:
+		return "/logins", v.T("next.logins_link")
+	case a.Kind == store.AlertQueue:
+		return "/jobs", v.T("next.all_jobs")
+	}
+	return "", ""
+}
+
+// endedBySeeing reports whether an alert has ended by being acknowledged.
+func (a aboutAlert) endedBySeeing() bool {
+	return !a.AcknowledgedAt.IsZero() && a.OverAt.Equal(a.AcknowledgedAt)
+}
+
+// seenBy says who has acknowledged an alert.
+func (v view) seenBy(who string) string {
+	if who == byPage {
+		return v.T("alerts.by_page")
+	}
+	return who
+}

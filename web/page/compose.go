@@ -1,0 +1,233 @@
+package page
+
+import (
+	"crypto/rand"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/a-h/templ"
+	"github.com/labstack/echo/v4"
+
+	"belfry/store"
+	"belfry/worker/posts"
+)
+
+func (s *Server) mountCompose(g *echo.Group) {
+	g.GET("/posts/new", s.newPost)
+	g.POST("/posts/new", s.savePost)
+	g.POST("/posts/check", func(c echo.Context) error {
+		return s.answerForm(c, func(v view, f form) (templ.Component, error) {
+			logins, err := s.identities()
+			return v.checkedNow(s.checkPost(v, f, logins)), err
+		})
+	})
+	g.GET("/posts/:id/change", s.changePost)
+	g.POST("/posts/:id/change", s.saveChange)
+}
+
+// fillPost writes what a post says into a form, all but its time.
+func (f form) fillPost(p store.Post) {
+	f.fillContent(p)
+	f.values.Set("target", p.Target)
+	if p.Lateness.Policy == store.LateSkip {
+		f.values.Set("late", p.Lateness.Grace.String())
+	}
+	if p.AwaitsApproval() {
+		f.values.Set("hold", "on")
+	}
+}
+
+// newPost shows an empty form, or one filled with the post that the query names.
+func (s *Server) newPost(c echo.Context) error {
+	v, f := s.view(c), newForm(nil)
+	f.values.Set("time", v.Now.Add(suggestAhead).Truncate(5*time.Minute).In(v.Zone).Format(inputTime))
+	if from, err := strconv.ParseUint(v.query.Get("from"), 10, 64); err == nil {
+		old, err := s.readPost(from)
+		if err != nil {
+			return err
+		}
+		f.fillPost(old)
+	}
+	return s.showCompose(c, http.StatusOK, f, nil)
+}
+
+// changePost shows the form of a post that exists.
+func (s *Server) changePost(c echo.Context) error {
+	v := s.view(c)
+	p, err := s.postOf(v)
+	if err != nil {
+		return err
+	}
+	f := newForm(nil)
+	f.fillPost(p)
+	f.values.Set("time", p.ScheduledTime.In(v.Zone).Format(inputTime))
+	f.values.Set("seen", posts.Seen(p))
+	return s.showCompose(c, http.StatusOK, f, &p)
+}
+
+// postOf returns the post that the path names.
+func (s *Server) postOf(v view) (store.Post, error) {
+	number, err := v.number()
+	if err != nil {
+		return store.Post{}, err
+	}
+	return s.readPost(number)
+}
+
+// showCompose shows the form; p is the post that is changed, or nil.
+func (s *Server) showCompose(c echo.Context, status int, f form, p *store.Post) error {
+	logins, err := s.identities()
+	if err != nil {
+		return err
+	}
+	v := s.view(c)
+	if f.get("form") == "" {
+		f.values.Set("form", rand.Text())
+	}
+	if len(f.wrong) > 0 && f.wrong[""] == "" {
+		f.wrong[""] = v.T("compose.fix")
+	}
+	shown := screen{nav: "/posts", title: v.T("compose.new")}
+	if p != nil {
+		shown.title = v.T("compose.change")
+	}
+	if len(logins) > 0 {
+		shown.form = "compose"
+	}
+	shown.body = v.compose(f, p, logins, s.checkPost(v, f, logins))
+	return s.show(c, status, v, shown)
+}
+
+// lateOptions offers some lengths of time, and the one that the post has.
+func (v view) lateOptions(current string) []option {
+	options := []option{{"", v.T("compose.late_send")}}
+	known := current == ""
+	for _, d := range []time.Duration{15 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour} {
+		options = append(options, option{d.String(), v.T("compose.late_skip", d)})
+		known = known || d.String() == current
+	}
+	if d, err := time.ParseDuration(current); err == nil && !known {
+		options = append(options, option{current, v.T("compose.late_skip", d)})
+	}
+	return options
+}
+
+// checkPost measures and previews what the form says now.
+func (s *Server) checkPost(v view, f form, logins []store.Identity) check {
+	p, login := f.content(), chosenLogin(f, logins)
+	if p.Target = f.get("target"); p.Target == "" {
+		p.Target = login.Target
+	}
+	measure, err := s.Posts.Measure(posts.Request{Text: p.Text, Format: p.Format, Media: p.Media, Platform: login.Platform, Target: p.Target})
+	return v.checked(p, measure, err)
+}
+
+// postRequest reads the form. The errors are about its fields.
+func (v view) postRequest(f form, logins []store.Identity) (posts.Request, error) {
+	p, login := f.content(), chosenLogin(f, logins)
+	request := posts.Request{
+		Text: p.Text, Media: p.Media, Platform: login.Platform, IdentityID: login.ID, Target: f.get("target"), Format: p.Format,
+		Silent: p.Silent, NoLinkPreview: p.NoLinkPreview, Hold: f.get("hold") == "on",
+	}
+	if late := f.get("late"); late != "" {
+		grace, err := time.ParseDuration(late)
+		if err != nil {
+			return request, echo.ErrBadRequest // no browser sends what the list does not have
+		}
+		request.Lateness = store.Lateness{Policy: store.LateSkip, Grace: grace}
+	}
+	if f.get("when") == "now" {
+		request.ScheduledTime, request.AllowPast = v.Now.Format(time.RFC3339), true
+		return request, nil
+	}
+	at, err := v.formTime(f.get("time"))
+	request.ScheduledTime = at.UTC().Format(time.RFC3339)
+	return request, err
+}
+
+// savePost schedules the post of the form, or asks again.
+func (s *Server) savePost(c echo.Context) error {
+	return s.takeCompose(c, nil, func(v view, f form, request posts.Request) (uint64, string, error) {
+		draft, err := s.Posts.Prepare(c.Request().Context(), request)
+		if err != nil {
+			return 0, "", err
+		}
+		made, err := s.once(v, "scheduled-posts", f.get("form"), func(tx *store.Tx) (uint64, error) {
+			post, err := s.Posts.Schedule(tx, draft)
+			return post.ID, err
+		})
+		if request.Hold {
+			return made, "held", err
+		}
+		return made, "scheduled", err
+	})
+}
+
+// saveChange saves a changed post, or asks again.
+func (s *Server) saveChange(c echo.Context) error {
+	p, err := s.postOf(s.view(c))
+	if err != nil {
+		return err
+	}
+	return s.takeCompose(c, &p, func(v view, f form, request posts.Request) (uint64, string, error) {
+		patch := v.patch(request, p, f.get("time"))
+		patch.Seen = f.get("seen")
+		draft, err := s.Posts.PrepareChange(c.Request().Context(), p.ID, patch)
+		if err != nil {
+			return 0, "", err
+		}
+		return p.ID, "changed", s.DB.Update(func(tx *store.Tx) error {
+			_, err := s.Posts.Change(tx, p.ID, draft)
+			return err
+		})
+	})
+}
+
+// takeCompose reads the form and saves it; save returns the post and the code of what was done.
+func (s *Server) takeCompose(c echo.Context, p *store.Post, save func(view, form, posts.Request) (uint64, string, error)) error {
+	values, err := c.FormParams()
+	if err != nil {
+		return err
+	}
+	v, f := s.view(c), newForm(values)
+	if f.onlyShow() {
+		return s.showCompose(c, http.StatusOK, f, p)
+	}
+	logins, err := s.identities()
+	if err != nil {
+		return err
+	}
+	request, err := v.postRequest(f, logins)
+	var saved uint64
+	var done string
+	if err == nil {
+		saved, done, err = save(v, f, request)
+	}
+	if err == nil {
+		return did(c, postPath(saved), done)
+	}
+	if !f.refuse(v, err, append(contentFields(), "target", "scheduled_time:time", "lateness:late")...) {
+		return err
+	}
+	if p != nil && posts.IsChanged(err) {
+		f.wrong[""] = v.T("compose.changed")
+		f.values.Set("seen", posts.Seen(*p)) // it was said: saved again, this change replaces the other one
+	}
+	return s.showCompose(c, http.StatusUnprocessableEntity, f, p)
+}
+
+// patch is the change that the form asks for. A time that was left as it is keeps its seconds.
+func (v view) patch(request posts.Request, p store.Post, typed string) posts.Patch {
+	patch := posts.Patch{
+		Text: &request.Text, Media: &request.Media, Format: &request.Format, Target: &request.Target,
+		Lateness: &request.Lateness, Silent: &request.Silent, NoLinkPreview: &request.NoLinkPreview, AllowPast: request.AllowPast,
+	}
+	if request.IdentityID != 0 {
+		patch.IdentityID = &request.IdentityID
+	}
+	if request.AllowPast || typed != p.ScheduledTime.In(v.Zone).Format(inputTime) {
+		patch.ScheduledTime = &request.ScheduledTime
+	}
+	return patch
+}

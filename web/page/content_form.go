@@ -1,0 +1,203 @@
+package page
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"belfry/platform"
+	"belfry/store"
+)
+
+const (
+	// inputTime is how a browser writes date and time of a form.
+	inputTime = "2006-01-02T15:04"
+	// suggestAhead is how far away the time is that a new form begins with.
+	suggestAhead = time.Hour
+	// maxFiles bounds the rows of the form; a network may allow fewer.
+	maxFiles = 10
+)
+
+// fillContent writes what is sent, and as whom, into a form.
+func (f form) fillContent(p store.Post) {
+	f.values.Set("identity_id", id(p.IdentityID))
+	f.values.Set("text", p.Text)
+	f.values.Set("format", p.Format)
+	for _, m := range p.Media {
+		f.values.Add("media_kind", m.Kind)
+		f.values.Add("media_source", m.URL+m.File)
+	}
+	for name, on := range map[string]bool{"silent": p.Silent, "no_link_preview": p.NoLinkPreview} {
+		if on {
+			f.values.Set(name, "on")
+		}
+	}
+}
+
+// content reads what is sent. What is no id of a login is 0.
+func (f form) content() (p store.Post) {
+	p.IdentityID, _ = strconv.ParseUint(f.get("identity_id"), 10, 64)
+	p.Text, p.Format = strings.ReplaceAll(f.values.Get("text"), "\r\n", "\n"), f.get("format")
+	p.Silent, p.NoLinkPreview = f.get("silent") == "on", f.get("no_link_preview") == "on"
+	kinds := f.values["media_kind"]
+	for i, source := range f.values["media_source"] {
+		source = strings.TrimSpace(source)
+		if source == "" || len(p.Media) == maxFiles {
+			continue
+		}
+		m := store.Media{Kind: "photo"}
+		if i < len(kinds) {
+			m.Kind = kinds[i]
+		}
+		if webAddress(source) != "" {
+			m.URL = source
+		} else {
+			m.File = source
+		}
+		p.Media = append(p.Media, m)
+	}
+	return p
+}
+
+// mediaRows are the files of the form, and an empty one if it was asked for.
+func (f form) mediaRows() []store.Media {
+	files := f.content().Media
+	if f.get("do") == "add-media" && len(files) < maxFiles {
+		files = append(files, store.Media{})
+	}
+	return files
+}
+
+// mediaInputs are the fields of the row i of the form.
+func (v view) mediaInputs(f form, i int, m store.Media) (kind, source input) {
+	number := strconv.Itoa(i + 1)
+	kind = input{ID: "media-kind-" + number, Name: "media_kind", Label: v.T("compose.media_kind"), Value: m.Kind}
+	for _, each := range []string{"photo", "video", "document"} {
+		kind.Options = append(kind.Options, option{each, v.T("media.kind." + each)})
+	}
+	source = input{
+		ID: "media-source-" + number, Name: "media_source", Label: v.T("compose.media_source") + " " + number, Type: "text", Value: m.URL + m.File,
+		Error: f.wrong[fmt.Sprintf("media[%d]", i)], Placeholder: v.T("compose.media_hint"), Autocomplete: "off",
+	}
+	return kind, source
+}
+
+// contentFields are the fields that [form.refuse] knows of what is sent.
+func contentFields() []string {
+	fields := []string{"text", "format", "identity_id"}
+	for i := range maxFiles {
+		fields = append(fields, fmt.Sprintf("media[%d]", i))
+	}
+	return fields
+}
+
+// chosenLogin is the one that the form names, or the first if it names none.
+func chosenLogin(f form, logins []store.Identity) store.Identity {
+	for _, i := range logins {
+		if id(i.ID) == f.get("identity_id") || f.get("identity_id") == "" {
+			return i
+		}
+	}
+	return store.Identity{}
+}
+
+func (v view) loginOptions(logins []store.Identity) []option {
+	options := make([]option, len(logins))
+	for i, login := range logins {
+		options[i] = option{id(login.ID), v.loginName(login) + " · " + v.T("platform."+login.Platform)}
+	}
+	return options
+}
+
+func (v view) formatOptions() (options []option) {
+	for _, format := range []string{"plain", "html", "markdown"} {
+		options = append(options, option{format, v.T("format." + format)})
+	}
+	return options
+}
+
+// formTime reads a time in the page's zone. One that the clock jumps over is refused; one that comes twice is
+// the first.
+func (v view) formTime(text string) (time.Time, error) {
+	at, err := time.ParseInLocation(inputTime, text, v.Zone)
+	if err != nil {
+		return at, &store.FieldError{Field: "scheduled_time", Problem: v.T("compose.bad_time"), Cure: v.T("compose.bad_time_cure")}
+	}
+	if at.Format(inputTime) != text {
+		return at, &store.FieldError{Field: "scheduled_time", Problem: v.T("compose.gap_time"), Cure: v.T("compose.gap_cure")}
+	}
+	for _, shift := range []time.Duration{2 * time.Hour, time.Hour, 30 * time.Minute} {
+		if earlier := at.Add(-shift); earlier.Format(inputTime) == text {
+			return earlier, nil
+		}
+	}
+	return at, nil
+}
+
+// check is what a form shows while a person writes: the length, and the post as its readers see it.
+type check struct {
+	platform.Measure
+	post    store.Post
+	where   string // where it is sent; may be empty
+	trouble string // what is wrong with it
+}
+
+func (v view) checked(p store.Post, measure platform.Measure, err error) check {
+	c := check{Measure: measure, post: p, where: p.Target}
+	if (p.Text != "" || len(p.Media) > 0) && fieldOf(err) != "target" {
+		c.trouble = v.refusal(err)
+	}
+	if c.trouble != "" && measure.Length == 0 { // markup that cannot be read has no length
+		c.Limit = 0
+	}
+	return c
+}
+
+// length says how long the text is; empty if that is not known.
+func (v view) length(c check) string {
+	switch over := c.Length - c.Limit; {
+	case c.Limit == 0:
+		return ""
+	case over > 0:
+		return v.T("compose.count", c.Length, c.Limit) + ": " + v.T("compose.over", over)
+	}
+	return v.T("compose.count", c.Length, c.Limit)
+}
+
+// near is the class of the length: over where it is too long, near where it soon will be.
+func (c check) near() string {
+	switch {
+	case c.Limit == 0:
+		return ""
+	case c.Length > c.Limit:
+		return "over"
+	case c.Length*10 > c.Limit*9:
+		return "near"
+	}
+	return ""
+}
+
+// once makes something unless the same form was sent before, as by a second click. It returns the id of what
+// was made.
+func (s *Server) once(v view, operation, form string, do func(*store.Tx) (uint64, error)) (made uint64, err error) {
+	key := sha256.Sum256([]byte("page " + id(v.signIn.ID) + "\x00" + operation + "\x00" + form))
+	err = s.DB.Update(func(tx *store.Tx) error {
+		before, err := tx.Idempotency.ByKey(key[:])
+		if err == nil {
+			return json.Unmarshal(before.Body, &made)
+		}
+		if !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		if made, err = do(tx); err != nil {
+			return err
+		}
+		return tx.Idempotency.Add(&store.Answer{Key: key[:], Status: http.StatusSeeOther, Body: []byte(id(made))})
+	})
+	return made, err
+}
