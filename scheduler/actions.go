@@ -169,16 +169,8 @@ func Why(tx *store.Tx, job store.Job) (store.Reason, error) {
 	if paused != "" {
 		return store.Reason{Code: store.ReasonPaused, Detail: paused}, nil
 	}
-	held, err := tx.Holds.ByLane(job.Lane)
-	if errors.Is(err, store.ErrNotFound) {
-		return job.Reason, nil
-	}
-	if err != nil {
-		return store.Reason{}, err
-	}
-	if held.Until.After(tx.Now()) && held.Until.After(job.Due) {
-		why := held.Reason
-		why.Until = held.Until
+	if until, why := tx.Holds.Until(job.Lane); until.After(tx.Now()) && until.After(job.Due) {
+		why.Until = until
 		return why, nil
 	}
 	return job.Reason, nil

@@ -118,11 +118,7 @@ func (s *Scheduler) refresh() error {
 			}
 		}
 		for lane := range a.look {
-			at, found, err := s.claimable(tx, lane, paused)
-			if err != nil {
-				return err
-			}
-			if found {
+			if at, found := s.claimable(tx, lane, paused); found {
 				a.put(lane, at)
 			} else {
 				a.remove(lane)
@@ -136,9 +132,9 @@ func (s *Scheduler) refresh() error {
 
 // claimable is when a job of a lane may be claimed; found is false if only a change can make one be. A
 // lane that is full is looked at again when a run in it has ended.
-func (s *Scheduler) claimable(tx *store.Tx, lane string, paused bool) (at time.Time, found bool, err error) {
+func (s *Scheduler) claimable(tx *store.Tx, lane string, paused bool) (at time.Time, found bool) {
 	if (paused && !s.cfg.EvenPaused(lane)) || s.free(lane) == 0 {
-		return at, false, nil
+		return at, false
 	}
 	for id, due := range tx.Jobs.Queue(lane) {
 		rest := s.passedFor(id)
@@ -152,11 +148,10 @@ func (s *Scheduler) claimable(tx *store.Tx, lane string, paused bool) (at time.T
 			break
 		}
 	}
-	until, _, err := tx.Holds.Until(lane)
-	if err == nil && until.After(at) {
+	if until, _ := tx.Holds.Until(lane); until.After(at) {
 		at = until
 	}
-	return at, found, err
+	return at, found
 }
 
 // watchLeases is the last resort against a job that the store holds as running and nobody runs: when
@@ -170,13 +165,7 @@ func (s *Scheduler) watchLeases(tx *store.Tx) error {
 			continue
 		}
 		job, err := tx.Jobs.Get(id)
-		if isDamaged(err) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if !s.isUnderWay(job) {
+		if err == nil && !s.isUnderWay(job) {
 			s.mu.Lock()
 			s.doubt = true
 			s.mu.Unlock()

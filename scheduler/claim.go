@@ -109,10 +109,7 @@ func (s *Scheduler) claim(tx *store.Tx, lanes []string, c *claims) error {
 			break
 		}
 		lane := lanes[(first+i)%len(lanes)]
-		if may, err := s.mayClaim(tx, lane, paused); err != nil || !may {
-			if err != nil {
-				return err
-			}
+		if !s.mayClaim(tx, lane, paused) {
 			continue
 		}
 		if err := s.claimLane(tx, lane, min(s.free(lane), share), c); err != nil {
@@ -124,12 +121,12 @@ func (s *Scheduler) claim(tx *store.Tx, lanes []string, c *claims) error {
 }
 
 // mayClaim reports whether neither the pause of the file nor a hold stops a lane.
-func (s *Scheduler) mayClaim(tx *store.Tx, lane string, paused bool) (bool, error) {
+func (s *Scheduler) mayClaim(tx *store.Tx, lane string, paused bool) bool {
 	if paused && !s.cfg.EvenPaused(lane) {
-		return false, nil
+		return false
 	}
-	until, _, err := tx.Holds.Until(lane)
-	return err == nil && !until.After(tx.Now()), err
+	until, _ := tx.Holds.Until(lane)
+	return !until.After(tx.Now())
 }
 
 func (s *Scheduler) servedLast() string {
@@ -169,12 +166,9 @@ func (s *Scheduler) claimLane(tx *store.Tx, lane string, n int, c *claims) error
 // afterwards, so that the loop never meets it again and again.
 func (s *Scheduler) claimJob(tx *store.Tx, lane string, id uint64, due time.Time, c *claims) error {
 	job, err := tx.Jobs.Get(id)
-	if isDamaged(err) {
+	if err != nil { // it is damaged, or the queue is
 		s.passOver(id, err)
 		return nil
-	}
-	if err != nil {
-		return err
 	}
 	if job.State != store.JobWaiting || job.Lane != lane || !job.Due.Equal(due) {
 		if tx.Jobs.Waits(lane, due, id) { // else the end of another job has changed it in this transaction

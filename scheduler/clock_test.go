@@ -93,10 +93,7 @@ func TestAMoveAfterAStepGoesOnAfterACrash(t *testing.T) {
 		b.start() // another process, which has not seen the step
 		b.pass(settleTime + time.Minute)
 		b.update(func(tx *store.Tx) error {
-			for job, err := range tx.Jobs.All() {
-				if err != nil {
-					return err
-				}
+			for job := range tx.Jobs.All() {
 				if want := hour.Add(-time.Hour); !job.Due.Equal(want) {
 					t.Fatalf("%s is due at %v, want %v", job.Name, job.Due, want)
 				}

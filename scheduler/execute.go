@@ -205,10 +205,7 @@ func (s *Scheduler) mayHandOver(lane string) bool {
 // claimNext claims the next job of a lane, if one is due.
 func (s *Scheduler) claimNext(tx *store.Tx, lane string) (*run, error) {
 	paused, err := s.readPause(tx)
-	if err != nil {
-		return nil, err
-	}
-	if may, err := s.mayClaim(tx, lane, paused); err != nil || !may {
+	if err != nil || !s.mayClaim(tx, lane, paused) {
 		return nil, err
 	}
 	c := claims{limit: 1}

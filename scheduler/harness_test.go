@@ -163,10 +163,7 @@ func (b *bench) job(name string) (job store.Job, found bool) {
 func (b *bench) history(name string) (runs []store.Run) {
 	b.t.Helper()
 	err := b.db.View(func(tx *store.Tx) error {
-		for run, err := range tx.Runs.All() {
-			if err != nil {
-				return err
-			}
+		for run := range tx.Runs.All() {
 			if run.Job == name {
 				runs = append(runs, run)
 			}

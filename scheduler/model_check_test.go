@@ -27,14 +27,7 @@ func (w *world) check() error {
 		failing = true
 	}
 	return w.db.View(func(tx *store.Tx) error {
-		var jobs []store.Job
-		for job, err := range tx.Jobs.All() {
-			if err != nil {
-				return err
-			}
-			jobs = append(jobs, job)
-		}
-		for _, job := range jobs {
+		for job := range tx.Jobs.All() {
 			if err := w.checkJob(tx, job, failing); err != nil {
 				return fmt.Errorf("%s: %w\n%+v", job.Name, err, job)
 			}
@@ -72,12 +65,11 @@ func (w *world) checkJob(tx *store.Tx, job store.Job, failing bool) error {
 	}
 	p.last = job.Occurrence
 	if job.State == store.JobWaiting && !job.Due.After(tx.Now()) && in < w.laneMax[job.Lane] && inside == 0 && !failing {
-		until, _, err := tx.Holds.Until(job.Lane)
+		until, _ := tx.Holds.Until(job.Lane)
 		all, _ := tx.Settings.Value(settingPaused)
-		if err == nil && !until.After(tx.Now()) && all == "" {
+		if !until.After(tx.Now()) && all == "" {
 			return errors.New("is due, could run, and does not")
 		}
-		return err
 	}
 	return nil
 }
@@ -92,10 +84,7 @@ func (w *world) checkPlan(tx *store.Tx, name string, p *plan) error {
 		return err
 	}
 	covered, ends := map[int64]int{}, map[int64][]store.Run{}
-	for run, err := range tx.Runs.All() {
-		if err != nil {
-			return err
-		}
+	for run := range tx.Runs.All() {
 		if run.Job == name && run.ID > p.after && !run.Occurrence.Before(p.first) {
 			ends[run.Occurrence.UnixNano()] = append(ends[run.Occurrence.UnixNano()], run)
 		}

@@ -100,10 +100,7 @@ func (w *world) put(st step) {
 		}
 		if !known || !p.trigger.Equal(job.Trigger) {
 			fresh := &plan{trigger: job.Trigger, first: first, paused: known && p.paused}
-			for run, err := range tx.Runs.Newest(0) {
-				if err != nil {
-					return err
-				}
+			for run := range tx.Runs.Newest(0) {
 				fresh.after = run.ID
 				break
 			}

@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -99,13 +98,7 @@ func writeMove(tx *store.Tx, m move) error {
 // beginMove moves the holds, which are few, and says what there is to do.
 func beginMove(tx *store.Tx, step time.Duration) (move, error) {
 	m := move{Step: step, Next: 1}
-	for hold, err := range tx.Holds.All() {
-		if isDamaged(err) {
-			continue
-		}
-		if err != nil {
-			return m, err
-		}
+	for hold := range tx.Holds.All() {
 		if hold.Until.After(tx.Now().Add(-max(0, step))) {
 			hold.Until = hold.Until.Add(step)
 			if err := tx.Holds.Put(&hold); err != nil {
@@ -113,11 +106,8 @@ func beginMove(tx *store.Tx, step time.Duration) (move, error) {
 			}
 		}
 	}
-	for job, err := range tx.Jobs.Newest(0) {
+	for job := range tx.Jobs.Newest(0) {
 		m.Last = job.ID
-		if corrupt, ok := errors.AsType[*store.CorruptError](err); ok {
-			m.Last = corrupt.ID
-		}
 		break
 	}
 	return m, nil
@@ -126,12 +116,7 @@ func beginMove(tx *store.Tx, step time.Duration) (move, error) {
 // movePage moves the next jobs. Next is 0 when all were moved.
 func (s *Scheduler) movePage(tx *store.Tx, m *move) error {
 	n := 0
-	for job, err := range tx.Jobs.From(m.Next) {
-		if corrupt, ok := errors.AsType[*store.CorruptError](err); ok {
-			job.ID = corrupt.ID
-		} else if err != nil {
-			return err
-		}
+	for job := range tx.Jobs.From(m.Next) {
 		if job.ID > m.Last {
 			break
 		}
@@ -139,7 +124,7 @@ func (s *Scheduler) movePage(tx *store.Tx, m *move) error {
 			m.Next = job.ID
 			return nil
 		}
-		if err != nil || s.isPlanned(job.ID) || !moveWait(tx.Now(), &job, m.Step) {
+		if s.isPlanned(job.ID) || !moveWait(tx.Now(), &job, m.Step) {
 			continue
 		}
 		if err := tx.Jobs.Put(&job); err != nil {

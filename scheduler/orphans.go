@@ -31,16 +31,14 @@ func (s *Scheduler) recover() error {
 }
 
 func (s *Scheduler) recoverSome(tx *store.Tx, limit int, refused map[uint64]error, handled *int) error {
-	for job, err := range tx.Jobs.Running() {
+	for job := range tx.Jobs.Running() {
 		if *handled == limit {
 			return nil
 		}
-		if isDamaged(err) || s.passedFor(job.ID) > 0 {
-			continue // nobody can say what it was
+		if s.passedFor(job.ID) > 0 {
+			continue
 		}
-		if err != nil {
-			return err
-		}
+		var err error
 		if bad := refused[job.ID]; bad != nil {
 			err = setAside(tx, &job, store.Reason{Code: store.ReasonError, Detail: firstLine(bad)})
 		} else {
@@ -52,11 +50,11 @@ func (s *Scheduler) recoverSome(tx *store.Tx, limit int, refused map[uint64]erro
 		*handled++
 	}
 	for kind := range s.cfg.Kinds {
-		for job, err := range tx.Jobs.SetAside(kind) {
+		for job := range tx.Jobs.SetAside(kind) {
 			if *handled == limit {
 				return nil
 			}
-			if err != nil || job.Reason.Code != store.ReasonUnknownKind || s.passedFor(job.ID) > 0 {
+			if job.Reason.Code != store.ReasonUnknownKind || s.passedFor(job.ID) > 0 {
 				continue // it stays where it is
 			}
 			job.State, job.Reason = store.JobWaiting, store.Reason{}
@@ -67,10 +65,6 @@ func (s *Scheduler) recoverSome(tx *store.Tx, limit int, refused map[uint64]erro
 		}
 	}
 	return nil
-}
-
-func isDamaged(err error) bool {
-	return store.IsCorrupt(err) || errors.Is(err, store.ErrNotFound) // an entry of the queue without a job
 }
 
 // interrupted ends the run of a job that ended with the program.
@@ -134,16 +128,14 @@ func (s *Scheduler) takeBack(tx *store.Tx, c *claims) error {
 	if !s.inDoubt() {
 		return nil
 	}
-	for job, err := range tx.Jobs.Running() {
+	for job := range tx.Jobs.Running() {
 		if c.handled == c.limit {
 			return nil
 		}
-		if isDamaged(err) || s.isUnderWay(job) || s.passedFor(job.ID) > 0 {
+		if s.isUnderWay(job) || s.passedFor(job.ID) > 0 {
 			continue
 		}
-		if err != nil {
-			return err
-		}
+		var err error
 		if bad := c.refused[job.ID]; bad != nil {
 			err = setAside(tx, &job, store.Reason{Code: store.ReasonError, Detail: firstLine(bad)})
 		} else {

@@ -6,6 +6,9 @@ import (
 	"belfry/store"
 )
 
+// ByHand is why everything is paused when a person has asked for that.
+const ByHand = "paused by hand"
+
 // PauseAll keeps everything from being started until [ResumeAll]; runs under way are not disturbed.
 // why is for people to read and must not be empty.
 func PauseAll(tx *store.Tx, why string) error { return tx.Settings.Set(settingPaused, why) }

@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 	"time"
 
@@ -68,13 +67,7 @@ func Overdue(tx *store.Tx) (job store.Job, since time.Time, found bool, err erro
 		return job, since, false, err
 	}
 	looked := 0
-	for vain, err := range tx.Jobs.Failing() {
-		if isDamaged(err) {
-			continue
-		}
-		if err != nil {
-			return job, since, false, err
-		}
+	for vain := range tx.Jobs.Failing() {
 		tried := vain.State == store.JobRunning || vain.State == store.JobWaiting && !vain.Due.Equal(vain.Occurrence)
 		if tried && vain.LastReason.Code == store.ReasonNotConnected && (!found || vain.VainSince.Before(since)) {
 			job, since, found = vain, vain.VainSince, true
@@ -88,20 +81,11 @@ func Overdue(tx *store.Tx) (job store.Job, since time.Time, found bool, err erro
 		if due.After(now) || (found && !due.Before(since)) {
 			continue
 		}
-		hold, err := tx.Holds.ByLane(lane)
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
-			return job, since, false, err
-		}
-		for head, err := range tx.Jobs.Due(lane, now) {
-			if isDamaged(err) {
-				continue
-			}
-			if err != nil {
-				return job, since, false, err
-			}
+		held, _ := tx.Holds.Until(lane)
+		for head := range tx.Jobs.Due(lane, now) {
 			could := head.Due
-			if hold.Until.After(could) {
-				could = hold.Until
+			if held.After(could) {
+				could = held
 			}
 			if !could.After(now) && (!found || could.Before(since)) {
 				job, since, found = head, could, true

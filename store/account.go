@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -149,12 +148,9 @@ func (t Accounts) List(f AccountFilter, q Query) (page Page[Account], err error)
 		if !named[entryID(entry)] {
 			continue
 		}
-		a, err := t.named(entry)
-		if IsCorrupt(err) {
-			continue
-		}
+		a, err := t.named(index, entry)
 		if err != nil {
-			return page, err
+			continue
 		}
 		if len(page.Items) == q.limit() {
 			page.Next = base64.RawURLEncoding.EncodeToString(after)
@@ -184,15 +180,8 @@ func (t Accounts) withName(f AccountFilter) map[uint64]bool {
 }
 
 // Count returns how many accounts are in a state, and counts no further than limit.
-func (t Accounts) Count(state AccountState, limit int) (n int) {
-	prefix := key(nil).str(string(state))
-	for range t.entries("state", prefix, prefix.next()) {
-		if n == limit {
-			break
-		}
-		n++
-	}
-	return n
+func (t Accounts) Count(state AccountState, limit int) int {
+	return t.count("state", key(nil).str(string(state)), limit)
 }
 
 // Watched returns how many accounts of each site are looked at in the next check, without reading
@@ -226,11 +215,9 @@ func (t Accounts) NextWatched(site string, after, last uint64) (Account, error) 
 		if entryID(entry) > last {
 			break
 		}
-		a, err := t.named(entry)
-		if IsCorrupt(err) {
-			continue
+		if a, err := t.named("watched", entry); err == nil {
+			return a, nil
 		}
-		return a, err
 	}
 	return Account{}, fmt.Errorf("an account of %s to look at: %w", site, ErrNotFound)
 }
@@ -277,11 +264,7 @@ func accountResultTable() def[AccountResult] {
 func (t AccountResults) Add(a *Account, r AccountResult) error {
 	r.AccountID, r.From, r.To, r.Times = a.ID, t.tx.Now(), t.tx.Now(), 1
 	if a.Latest != 0 && !r.Changed {
-		last, err := t.Get(a.Latest)
-		if err != nil && !errors.Is(err, ErrNotFound) && !IsCorrupt(err) {
-			return err
-		}
-		if err == nil && r.From.Sub(last.From) < maxResultSpan && last.Outcome == r.Outcome && last.State == r.State && last.Status == r.Status && last.Detail == r.Detail {
+		if last, err := t.Get(a.Latest); err == nil && r.From.Sub(last.From) < maxResultSpan && last.Outcome == r.Outcome && last.State == r.State && last.Status == r.Status && last.Detail == r.Detail {
 			last.To, last.CheckID = r.To, r.CheckID
 			last.Times++
 			return t.Put(&last)

@@ -181,9 +181,8 @@ func (t AccountChecks) Begin(c *AccountCheck) error {
 	return trim(t.Table, c.ID, maxChecks, func(past *AccountCheck) bool { return t.tx.Now().Sub(past.Began) >= maxCheckAge })
 }
 
-// Running yields the checks that are under way, the first to have begun first. One that is damaged is a
-// [*CorruptError], and will never end.
-func (t AccountChecks) Running() iter.Seq2[AccountCheck, error] {
+// Running yields the checks that are under way, the first to have begun first.
+func (t AccountChecks) Running() iter.Seq[AccountCheck] {
 	prefix := key(nil).uint(0)
 	return t.scan("running", prefix, prefix.next())
 }
@@ -195,7 +194,7 @@ func (t AccountChecks) ByTime(q Query) (Page[AccountCheck], error) {
 
 // Between returns the checks that began from from, included, to to, excluded, the earliest first,
 // and at most limit of them.
-func (t AccountChecks) Between(from, to time.Time, limit int) ([]AccountCheck, error) {
+func (t AccountChecks) Between(from, to time.Time, limit int) []AccountCheck {
 	return collect(t.scan("began", key(nil).time(from), key(nil).time(to)), limit)
 }
 
@@ -253,10 +252,4 @@ func (t AccountSites) Put(s *AccountSite) error {
 		}
 	}
 	return t.Table.Put(s)
-}
-
-// All yields the sites in the order of their ids, but for those of which nothing is known any more
-// because their rows are damaged.
-func (t AccountSites) All() iter.Seq2[AccountSite, error] {
-	return sound(t.Table.All())
 }

@@ -123,21 +123,23 @@ func (t Alerts) Standing(kind AlertKind, about string) (Alert, error) {
 }
 
 // AllStanding yields the alerts that are not over, by their kinds.
-func (t Alerts) AllStanding() iter.Seq2[Alert, error] { return t.scan("standing", nil, nil) }
+func (t Alerts) AllStanding() iter.Seq[Alert] { return t.scan("standing", nil, nil) }
 
 // ByState returns the alerts that have a state, the latest first.
 func (t Alerts) ByState(state AlertState, q Query) (Page[Alert], error) {
 	return t.page("state", key(nil).str(string(state)), q, true)
 }
 
+// Count returns how many alerts have a state, and counts no further than limit.
+func (t Alerts) Count(state AlertState, limit int) int {
+	return t.count("state", key(nil).str(string(state)), limit)
+}
+
 // Open reports whether somebody has to look at an alert. Nobody can look at one that is damaged.
-func (t Alerts) Open() (bool, error) {
+func (t Alerts) Open() bool {
 	prefix := key(nil).str(string(AlertOpen))
-	for _, err := range t.scan("state", prefix, prefix.next()) {
-		if IsCorrupt(err) {
-			continue
-		}
-		return err == nil, err
+	for range t.scan("state", prefix, prefix.next()) {
+		return true
 	}
-	return false, nil
+	return false
 }

@@ -75,7 +75,7 @@ func (t Chats) ByPeer(identityID uint64, typ PeerType, peerID int64) (Chat, erro
 }
 
 // Of yields the chats of an identity in the order of their titles.
-func (t Chats) Of(identityID uint64) iter.Seq2[Chat, error] {
+func (t Chats) Of(identityID uint64) iter.Seq[Chat] {
 	prefix := key(nil).uint(identityID)
 	return t.scan("title", prefix, prefix.next())
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"slices"
@@ -13,24 +14,31 @@ const maxDamaged = 100
 // damage is what was found damaged since the file was opened.
 type damage struct {
 	mu    sync.Mutex
-	rows  map[Problem]string // by table and id: what is wrong with the row
-	found []Problem          // by the last [DB.Verify], beside damaged rows
+	rows  map[Problem]fault // by table and id
+	found []Problem         // by the last [DB.Verify], beside damaged rows
+}
+
+// fault is what is wrong with a row, or with the entry of an index that names one that is not there.
+type fault struct {
+	text  string
+	index string // of the entry; empty if it is the row
+	entry []byte
 }
 
 // add remembers a row that could not be read.
-func (d *damage) add(table string, id uint64, err error) {
+func (d *damage) add(table string, id uint64, what fault) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.rows == nil {
-		d.rows = make(map[Problem]string)
+		d.rows = make(map[Problem]fault)
 	}
 	if len(d.rows) < maxDamaged {
-		d.rows[Problem{Table: table, ID: id}] = err.Error()
+		d.rows[Problem{Table: table, ID: id}] = what
 	}
 }
 
 // Damaged returns what is damaged: one problem for each row that could not be read since the file was
-// opened, and whatever else the last [DB.Verify] has found. A row that can be read again, or was
+// opened, or that an index named and was not there, and whatever else the last [DB.Verify] has found. A row that can be read again, or was
 // deleted, is not among them any more. It costs little.
 func (db *DB) Damaged() []Problem {
 	db.damage.mu.Lock()
@@ -49,7 +57,7 @@ func (db *DB) Damaged() []Problem {
 			delete(db.damage.rows, row)
 			continue
 		}
-		row.Problem = db.damage.rows[rows[i]]
+		row.Problem = db.damage.rows[rows[i]].text
 		all = append(all, row)
 	}
 	slices.SortFunc(all, func(a, b Problem) int { return cmp.Or(cmp.Compare(a.Table, b.Table), cmp.Compare(a.ID, b.ID)) })
@@ -79,15 +87,27 @@ func (db *DB) readable(rows []Problem) []bool {
 	_ = db.View(func(tx *Tx) error {
 		for i, row := range rows {
 			for _, t := range db.schema.all {
-				if t.tableName() == row.Table && row.ID != 0 {
+				if t.tableName() == row.Table {
 					err := t.read(tx, row.ID)
-					good[i] = err == nil || errors.Is(err, ErrNotFound)
+					good[i] = err == nil || errors.Is(err, ErrNotFound) && !db.damage.named(tx, row)
 				}
 			}
 		}
 		return nil
 	})
 	return good
+}
+
+// named reports whether the entry of an index still names a row that was not there.
+func (d *damage) named(tx *Tx, row Problem) bool {
+	d.mu.Lock()
+	what := d.rows[Problem{Table: row.Table, ID: row.ID}]
+	d.mu.Unlock()
+	if what.index == "" {
+		return false
+	}
+	found, _ := tx.bolt.Bucket([]byte(what.index)).Cursor().Seek(what.entry)
+	return bytes.Equal(found, what.entry)
 }
 
 func (d *def[T]) read(tx *Tx, id uint64) error {

@@ -82,3 +82,41 @@ func TestWhatAVerificationFindsIsToldUntilTheNext(t *testing.T) {
 		t.Errorf("after the repair and a verification: %v", found)
 	}
 }
+
+func TestWhatIsPassedOverIsToldUntilItIsGone(t *testing.T) {
+	db := newDB(t, Options{})
+	mustUpdate(t, db, func(tx *Tx) error {
+		for _, name := range []string{"a", "b", "c"} {
+			if err := tx.Holds.Put(&Hold{Lane: name}); err != nil {
+				return err
+			}
+		}
+		tx.writes++
+		return tx.bucket(tx.Holds.def.bucket, "holds").Delete(rowKey(3)) // its entry stays
+	})
+	spoil(t, db, "holds", 1)
+	for range 2 { // however often it is met
+		err := db.View(func(tx *Tx) error {
+			if read := collect(tx.Holds.scan("lane", nil, nil), 10); len(read) != 1 || read[0].Lane != "b" {
+				t.Errorf("read were %v", read)
+			}
+			page, err := tx.Holds.page("lane", nil, Query{}, true)
+			if len(page.Items) != 1 {
+				t.Errorf("listed are %v", page.Items)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if found := db.Damaged(); len(found) != 2 || found[0].ID != 1 || found[1].ID != 3 || !strings.Contains(found[1].Problem, "index") {
+		t.Errorf("told is %v", found)
+	}
+	if _, _, err := db.repair(); err != nil {
+		t.Fatal(err)
+	}
+	if found := db.Damaged(); len(found) > 0 {
+		t.Errorf("after the repair: %v", found)
+	}
+}

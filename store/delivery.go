@@ -2,7 +2,6 @@ package store
 
 import (
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -166,10 +165,8 @@ func (t Deliveries) Next(taskID uint64) (Delivery, error) {
 	prefix := key(nil).uint(taskID).str(string(DeliveryPending))
 	waits := slices.Clip(prefix).uint(1)
 	first := func(from, to key) (Delivery, error) {
-		for d, err := range t.scan("status", from, to) {
-			if !IsCorrupt(err) {
-				return d, err
-			}
+		for d := range t.scan("status", from, to) {
+			return d, nil
 		}
 		return Delivery{}, fmt.Errorf("pending delivery of task %d: %w", taskID, ErrNotFound)
 	}
@@ -177,19 +174,24 @@ func (t Deliveries) Next(taskID uint64) (Delivery, error) {
 	if err == nil && !waiting.After.After(t.tx.Now()) {
 		return waiting, nil
 	}
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		return waiting, err
-	}
-	if untried, err := first(prefix, waits); !errors.Is(err, ErrNotFound) {
-		return untried, err
+	if untried, err := first(prefix, waits); err == nil {
+		return untried, nil
 	}
 	return waiting, err
 }
 
-// To returns the deliveries of a task that go to a chat.
-func (t Deliveries) To(taskID, chatID uint64) ([]Delivery, error) {
+// To returns the deliveries of a task that go to a chat. Its error is a [*CorruptError] if one of them is
+// damaged: that one may have been made, and nothing is sent twice.
+func (t Deliveries) To(taskID, chatID uint64) (all []Delivery, err error) {
 	prefix := key(nil).uint(taskID).uint(chatID)
-	return collect(t.scan("chat", prefix, prefix.next()), 100)
+	for entry := range t.entries("chat", prefix, prefix.next()) {
+		d, err := t.named("chat", entry)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, d)
+	}
+	return all, nil
 }
 
 // Of returns deliveries of a task; with a status, those that have it, and else all, in the order in
@@ -216,15 +218,9 @@ func (t Deliveries) rows(task Task, q Query) (Page[Delivery], error) {
 	if task.Prepared > 0 { // a row before it may stand for it
 		first = max(task.First, from-min(from, MaxFollowing))
 	}
-	for row, err := range t.From(first) {
+	for row := range t.From(first) {
 		if row.ID >= to {
 			break
-		}
-		if IsCorrupt(err) {
-			continue
-		}
-		if err != nil {
-			return page, err
 		}
 		for d := range row.expanded {
 			if d.ID < from {

@@ -39,12 +39,12 @@ func (t Holds) ByLane(lane string) (Hold, error) {
 
 // Until returns until when a lane is held, which may have passed, and why; zero if it is not. A damaged
 // hold counts as none: if the network still wants the wait, it says so again.
-func (t Holds) Until(lane string) (time.Time, Reason, error) {
+func (t Holds) Until(lane string) (time.Time, Reason) {
 	h, err := t.ByLane(lane)
-	if err == nil || errors.Is(err, ErrNotFound) || IsCorrupt(err) {
-		return h.Until, h.Reason, nil
+	if err != nil { // there is none, or it is damaged
+		return time.Time{}, Reason{}
 	}
-	return time.Time{}, Reason{}, fmt.Errorf("hold of lane %s: %w", lane, err)
+	return h.Until, h.Reason
 }
 
 // Put writes a hold.

@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"time"
 )
 
@@ -46,19 +47,7 @@ func (t Idempotency) Add(a *Answer) error {
 	if err := t.Put(a); err != nil {
 		return err
 	}
-	var old []uint64
-	for past, err := range t.All() {
-		if len(old) == trimStep || (err == nil && (past.ID+answersKept > a.ID || t.tx.Now().Sub(past.CreatedAt) < answerAge)) {
-			break
-		}
-		if err == nil {
-			old = append(old, past.ID)
-		}
-	}
-	for _, id := range old {
-		if err := t.Delete(id); err != nil {
-			return err
-		}
-	}
-	return nil
+	return trim(t.Table, a.ID, math.MaxInt64, func(past *Answer) bool {
+		return past.ID+answersKept <= a.ID && t.tx.Now().Sub(past.CreatedAt) >= answerAge
+	})
 }

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -81,11 +80,8 @@ func (t Identities) Put(i *Identity) error {
 		return err
 	}
 	hold, err := t.tx.Holds.ByLane(i.Lane())
-	if errors.Is(err, ErrNotFound) || IsCorrupt(err) || (err == nil && hold.Reason.Code != ReasonLogin && hold.Reason.Code != ReasonStopped) {
+	if err != nil || hold.Reason.Code != ReasonLogin && hold.Reason.Code != ReasonStopped { // there is none, or it is damaged
 		return nil
-	}
-	if err != nil {
-		return err
 	}
 	return t.tx.Holds.Delete(hold.ID)
 }
@@ -96,7 +92,12 @@ func (t Identities) ByName(platform, name string) (Identity, error) {
 }
 
 // Of yields the identities of a platform in the order of their names.
-func (t Identities) Of(platform string) ([]Identity, error) {
+func (t Identities) Of(platform string) []Identity {
 	prefix := key(nil).str(platform)
 	return collect(t.scan("name", prefix, prefix.next()), 1000)
+}
+
+// Count returns how many identities a platform has, those included that are damaged.
+func (t Identities) Count(platform string) int {
+	return t.count("name", key(nil).str(platform), 1000)
 }

@@ -67,22 +67,24 @@ func (t Table[T]) entries(name string, from, to []byte) iter.Seq[[]byte] {
 }
 
 // scan yields the rows of an index from from, included, to to, excluded, in the index's order.
-func (t Table[T]) scan(name string, from, to []byte) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
+func (t Table[T]) scan(name string, from, to []byte) iter.Seq[T] {
+	return func(yield func(T) bool) {
 		for entry := range t.entries(name, from, to) {
-			if !yield(t.named(entry)) {
+			if row, err := t.named(name, entry); err == nil && !yield(row) {
 				return
 			}
 		}
 	}
 }
 
-// named returns the row that an index entry names. Its error is a [*CorruptError] also if there is
-// none: then the index is damaged, or the row is gone.
-func (t Table[T]) named(entry []byte) (row T, err error) {
+// named returns the row that an entry of an index names. Its error is always a [*CorruptError], also if there
+// is none: then the index is damaged, or the row is gone.
+func (t Table[T]) named(index string, entry []byte) (row T, err error) {
 	id := entryID(entry)
 	if row, err = t.Get(id); errors.Is(err, ErrNotFound) {
-		err = &CorruptError{Table: t.def.name, ID: id, Err: errors.New("an index names it, but it is not there")}
+		err = errors.New("an index names it, but it is not there")
+		t.tx.damage.add(t.def.name, id, fault{text: err.Error(), index: t.def.name + "." + index, entry: bytes.Clone(entry)})
+		err = &CorruptError{Table: t.def.name, ID: id, Err: err}
 	}
 	return row, err
 }
@@ -90,24 +92,20 @@ func (t Table[T]) named(entry []byte) (row T, err error) {
 // first returns the row with the given key, or [ErrNotFound].
 func (t Table[T]) first(name string, k key) (row T, err error) {
 	for entry := range t.entries(name, k, k.next()) {
-		return t.named(entry)
+		return t.named(name, entry)
 	}
 	return row, fmt.Errorf("%s by %s: %w", t.def.name, name, ErrNotFound)
 }
 
-// collect returns at most limit rows of seq and ends at the first error.
-func collect[T any](seq iter.Seq2[T, error], limit int) ([]T, error) {
-	var rows []T
-	for row, err := range seq {
-		if err != nil {
-			return rows, err
-		}
+// collect returns at most limit rows of seq.
+func collect[T any](seq iter.Seq[T], limit int) (rows []T) {
+	for row := range seq {
 		if len(rows) == limit {
 			break
 		}
 		rows = append(rows, row)
 	}
-	return rows, nil
+	return rows
 }
 
 // count returns how many entries of an index begin with prefix, and counts no further than limit.
@@ -149,8 +147,8 @@ func (q Query) limit() int {
 	return q.Limit
 }
 
-// page returns the rows of an index whose key begins with prefix, from the cursor on. Damaged rows
-// are left out: they are what [DB.Verify] is for, and must not hide the others.
+// page returns the rows of an index whose key begins with prefix, from the cursor on. Its error is always a
+// [*FieldError] about the cursor.
 func (t Table[T]) page(name string, prefix key, q Query, descending bool) (Page[T], error) {
 	var page Page[T]
 	cursor := t.indexNamed(name).Cursor()
@@ -160,12 +158,9 @@ func (t Table[T]) page(name string, prefix key, q Query, descending bool) (Page[
 	}
 	k := start(cursor, prefix, after, descending)
 	for ; k != nil && bytes.HasPrefix(k, prefix); k = step(cursor, descending) {
-		row, err := t.named(k)
-		if IsCorrupt(err) {
-			continue
-		}
+		row, err := t.named(name, k)
 		if err != nil {
-			return page, err
+			continue
 		}
 		if len(page.Items) == q.limit() {
 			page.Next = base64.RawURLEncoding.EncodeToString(after)

@@ -153,7 +153,7 @@ func (t Jobs) Lanes() iter.Seq2[string, time.Time] {
 }
 
 // Due yields the jobs that wait in a lane and whose time has come, in the order of their times.
-func (t Jobs) Due(lane string, now time.Time) iter.Seq2[Job, error] {
+func (t Jobs) Due(lane string, now time.Time) iter.Seq[Job] {
 	prefix := key(queueWaiting).str(lane)
 	return t.scan("queue", prefix, slices.Clip(prefix).time(now).next())
 }
@@ -172,7 +172,7 @@ func (t Jobs) Queue(lane string) iter.Seq2[uint64, time.Time] {
 }
 
 // Running yields the jobs that run, beginning with the lease that ends first.
-func (t Jobs) Running() iter.Seq2[Job, error] {
+func (t Jobs) Running() iter.Seq[Job] {
 	prefix := key(queueRunning)
 	return t.scan("queue", prefix, prefix.next())
 }
@@ -199,7 +199,7 @@ func (t Jobs) Waits(lane string, due time.Time, id uint64) bool {
 }
 
 // SetAside yields the jobs of a kind that are set aside.
-func (t Jobs) SetAside(kind string) iter.Seq2[Job, error] {
+func (t Jobs) SetAside(kind string) iter.Seq[Job] {
 	prefix := key(queueAside).str(kind)
 	return t.scan("queue", prefix, prefix.next())
 }
@@ -215,7 +215,7 @@ func (t Jobs) Upcoming(kind string, q Query) (Page[Job], error) {
 
 // Failing yields the jobs whose last runs failed or were in vain and those that are set aside, by their
 // kinds.
-func (t Jobs) Failing() iter.Seq2[Job, error] { return t.scan("failing", nil, nil) }
+func (t Jobs) Failing() iter.Seq[Job] { return t.scan("failing", nil, nil) }
 
 // Backlog returns how many jobs are due and wait to be started, and counts no further than limit.
 func (t Jobs) Backlog(now time.Time, limit int) (n int) {

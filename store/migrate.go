@@ -143,13 +143,7 @@ func (d *def[T]) rebuild(tx *Tx) error {
 		}
 		tx.buckets[d.bucket+1+i] = bucket
 	}
-	for row, err := range t.All() {
-		if IsCorrupt(err) {
-			continue // Verify tells; the others must come over
-		}
-		if err != nil {
-			return err
-		}
+	for row := range t.All() {
 		if err := t.reindex(*d.id(&row), nil, t.keys(&row)); err != nil {
 			return err
 		}

@@ -25,10 +25,7 @@ func (d *def[T]) withoutJob(tx *Tx, visit func(Problem, Job) error) error {
 	if d.job == nil {
 		return nil
 	}
-	for row, err := range sound(Table[T]{d, tx}.All()) {
-		if err != nil {
-			return err
-		}
+	for row := range (Table[T]{d, tx}).All() {
 		if job, lacks := d.lacks(tx, &row); lacks {
 			if err := visit(lackingJob(d.name, *d.id(&row), job), job); err != nil {
 				return err

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -136,21 +137,18 @@ func (t Notices) Add(n *Notice) error {
 // Next returns the oldest notice of a lane to a chat that waits to be sent, or [ErrNotFound]. What is
 // damaged is passed over, and what a damaged index names by mistake: the others must be sent.
 func (t Notices) Next(lane, chat string) (Notice, error) {
-	for n, err := range t.Queue(lane, chat) {
-		return n, err
+	for n := range t.Queue(lane, chat) {
+		return n, nil
 	}
 	return Notice{}, fmt.Errorf("a notice to %s that waits: %w", chat, ErrNotFound)
 }
 
 // Queue yields the notices that [Notices.Next] returns one after the other.
-func (t Notices) Queue(lane, chat string) iter.Seq2[Notice, error] {
+func (t Notices) Queue(lane, chat string) iter.Seq[Notice] {
 	prefix := key(nil).str(lane).str(chat)
-	return func(yield func(Notice, error) bool) {
-		for n, err := range sound(t.scan("open", prefix, prefix.next())) {
-			if err == nil && (!n.Open() || n.Lane() != lane || n.Chat != chat) {
-				continue
-			}
-			if !yield(n, err) {
+	return func(yield func(Notice) bool) {
+		for n := range t.scan("open", prefix, prefix.next()) {
+			if n.Open() && n.Lane() == lane && n.Chat == chat && !yield(n) {
 				return
 			}
 		}
@@ -173,14 +171,7 @@ func (t Notices) Got(chat string) error {
 
 // unmark takes the mark from those notices to a chat of which which says so.
 func (t Notices) unmark(chat string, which func(*Notice) bool) error {
-	var all []Notice
-	for n, err := range t.missed(chat) {
-		if err != nil {
-			return err
-		}
-		all = append(all, n)
-	}
-	for _, n := range all {
+	for _, n := range slices.Collect(t.missed(chat)) {
 		if !which(&n) {
 			continue
 		}
@@ -195,27 +186,19 @@ func (t Notices) unmark(chat string, which func(*Notice) bool) error {
 // LastMissed returns the last notice that a chat has not got, if it has got none since, or
 // [ErrNotFound].
 func (t Notices) LastMissed(chat string) (Notice, error) {
-	for n, err := range t.missed(chat) {
-		return n, err
+	for n := range t.missed(chat) {
+		return n, nil
 	}
 	return Notice{}, fmt.Errorf("a notice that %s has not got: %w", chat, ErrNotFound)
 }
 
 // AllMissed yields, for each chat that is not reached, the last notice that it has not got.
-func (t Notices) AllMissed() iter.Seq2[Notice, error] { return sound(t.scan("missed", nil, nil)) }
+func (t Notices) AllMissed() iter.Seq[Notice] { return t.scan("missed", nil, nil) }
 
-func (t Notices) missed(chat string) iter.Seq2[Notice, error] {
+func (t Notices) missed(chat string) iter.Seq[Notice] {
 	prefix := key(nil).str(chat)
-	return sound(t.scan("missed", prefix, prefix.next()))
+	return t.scan("missed", prefix, prefix.next())
 }
 
 // Waiting returns how many notices wait to be sent, and counts no further than limit.
-func (t Notices) Waiting(limit int) (n int) {
-	for range t.entries("open", nil, nil) {
-		if n == limit {
-			break
-		}
-		n++
-	}
-	return n
-}
+func (t Notices) Waiting(limit int) int { return t.count("open", nil, limit) }

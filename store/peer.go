@@ -55,7 +55,7 @@ func usernameKey(identityID uint64, username string) key {
 }
 
 // Of yields the peers that an identity knows.
-func (t Peers) Of(identityID uint64) iter.Seq2[Peer, error] {
+func (t Peers) Of(identityID uint64) iter.Seq[Peer] {
 	prefix := key(nil).uint(identityID)
 	return t.scan("peer", prefix, prefix.next())
 }

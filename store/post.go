@@ -133,7 +133,7 @@ func (t Posts) Coming(status PostStatus, q Query) (Page[Post], error) {
 
 // Between yields the posts that are scheduled for a time from from, included, to to, excluded, the
 // earliest first.
-func (t Posts) Between(from, to time.Time) iter.Seq2[Post, error] {
+func (t Posts) Between(from, to time.Time) iter.Seq[Post] {
 	return t.scan("time", key(nil).time(from), key(nil).time(to))
 }
 
@@ -141,17 +141,17 @@ func (t Posts) Between(from, to time.Time) iter.Seq2[Post, error] {
 func (t Posts) Held(q Query) (Page[Post], error) { return t.page("held", nil, q, false) }
 
 // AllHeld yields the posts that wait for somebody's approval, the earliest first.
-func (t Posts) AllHeld() iter.Seq2[Post, error] { return t.scan("held", nil, nil) }
+func (t Posts) AllHeld() iter.Seq[Post] { return t.scan("held", nil, nil) }
 
 // Pending yields the posts of an identity that have not ended, the earliest first.
-func (t Posts) Pending(identityID uint64) iter.Seq2[Post, error] {
+func (t Posts) Pending(identityID uint64) iter.Seq[Post] {
 	prefix := key(nil).uint(identityID)
 	return t.scan("pending", prefix, prefix.next())
 }
 
 // Trouble yields the posts that failed, or of which nobody knows, and that were changed from from,
 // included, to to, excluded.
-func (t Posts) Trouble(from, to time.Time) iter.Seq2[Post, error] {
+func (t Posts) Trouble(from, to time.Time) iter.Seq[Post] {
 	return t.scan("trouble", key(nil).time(from), key(nil).time(to))
 }
 

@@ -4,11 +4,10 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
-	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"go.etcd.io/bbolt"
 	"golang.org/x/crypto/chacha20poly1305"
@@ -80,11 +79,7 @@ func (t Table[T]) place(id uint64) []byte { return append([]byte(t.def.name+"\x0
 
 // seal writes every row that has a secret anew, sealed with the key.
 func (tx *Tx) seal(key []byte) error {
-	identities, err1 := collect(sound(tx.Identities.All()), math.MaxInt)
-	sessions, err2 := collect(sound(tx.Sessions.All()), math.MaxInt)
-	if err := errors.Join(err1, err2); err != nil {
-		return err
-	}
+	identities, sessions := slices.Collect(tx.Identities.All()), slices.Collect(tx.Sessions.All())
 	tx.key = key
 	for i := range identities {
 		if err := tx.Identities.Put(&identities[i]); err != nil {
@@ -103,13 +98,13 @@ func (tx *Tx) seal(key []byte) error {
 func (db *DB) noteSealed() error {
 	locked := make(map[uint64]bool)
 	err := db.View(func(tx *Tx) error {
-		for i, err := range tx.Identities.All() {
-			if err == nil && i.Sealed != "" {
+		for i := range tx.Identities.All() {
+			if i.Sealed != "" {
 				locked[i.ID] = true
 			}
 		}
-		for s, err := range tx.Sessions.All() {
-			if err == nil && s.Sealed != "" {
+		for s := range tx.Sessions.All() {
+			if s.Sealed != "" {
 				locked[s.IdentityID] = true
 			}
 		}

@@ -52,7 +52,7 @@ func (t Table[T]) Get(id uint64) (row T, err error) {
 
 func (t Table[T]) decode(id uint64, data []byte) (row T, err error) {
 	if err := decodeRow(id, data, &row); err != nil {
-		t.tx.damage.add(t.def.name, id, err)
+		t.tx.damage.add(t.def.name, id, fault{text: err.Error()})
 		return row, &CorruptError{Table: t.def.name, ID: id, Err: err}
 	}
 	*t.def.id(&row) = id
@@ -196,13 +196,14 @@ func (t Table[T]) reindex(id uint64, old, now []key) error {
 	return nil
 }
 
-// All yields the rows in the order of their ids. A damaged row is yielded as its error, and those
-// after it follow. One whose id is damaged is left out, and [DB.Verify] tells. The table may be changed while it is walked.
-func (t Table[T]) All() iter.Seq2[T, error] { return t.From(1) }
+// All yields the rows in the order of their ids. A damaged row is passed over, as in all that yields or lists
+// rows, so that it does not hide the others; [DB.Damaged] tells of it, and of one whose id is damaged
+// [DB.Verify]. The table may be changed while it is walked.
+func (t Table[T]) All() iter.Seq[T] { return t.From(1) }
 
 // From is [Table.All] for the rows whose id is at least id.
-func (t Table[T]) From(id uint64) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
+func (t Table[T]) From(id uint64) iter.Seq[T] {
+	return func(yield func(T) bool) {
 		cursor := t.tx.bucket(t.def.bucket, t.def.name).Cursor()
 		for k, data := cursor.Seek(rowKey(id)); k != nil; {
 			if len(k) != idSize { // damaged
@@ -210,7 +211,7 @@ func (t Table[T]) From(id uint64) iter.Seq2[T, error] {
 				continue
 			}
 			id, writes := binary.BigEndian.Uint64(k), t.tx.writes
-			if !yield(t.decode(id, data)) {
+			if row, err := t.decode(id, data); err == nil && !yield(row) {
 				return
 			}
 			if t.tx.writes == writes {
@@ -225,8 +226,8 @@ func (t Table[T]) From(id uint64) iter.Seq2[T, error] {
 
 // Newest yields the rows in the descending order of their ids, beginning below id; 0 means at the
 // end. The table must not be changed meanwhile.
-func (t Table[T]) Newest(below uint64) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
+func (t Table[T]) Newest(below uint64) iter.Seq[T] {
+	return func(yield func(T) bool) {
 		cursor := t.tx.bucket(t.def.bucket, t.def.name).Cursor()
 		var k, data []byte
 		if below == 0 {
@@ -237,7 +238,10 @@ func (t Table[T]) Newest(below uint64) iter.Seq2[T, error] {
 			k, data = cursor.Prev()
 		}
 		for ; k != nil; k, data = cursor.Prev() {
-			if len(k) == idSize && !yield(t.decode(binary.BigEndian.Uint64(k), data)) {
+			if len(k) != idSize { // damaged
+				continue
+			}
+			if row, err := t.decode(binary.BigEndian.Uint64(k), data); err == nil && !yield(row) {
 				return
 			}
 		}
@@ -264,19 +268,7 @@ func (t Table[T]) LetGo(id uint64) error {
 	return nil
 }
 
-// sound yields what is not damaged.
-func sound[T any](all iter.Seq2[T, error]) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		for row, err := range all {
-			if !IsCorrupt(err) && !yield(row, err) {
-				return
-			}
-		}
-	}
-}
-
-// IsCorrupt reports whether err says that a row is damaged. Where one row must not hide the others, it is
-// left out, and [DB.Verify] tells of it.
+// IsCorrupt reports whether err says that a row is damaged.
 func IsCorrupt(err error) bool {
 	_, ok := errors.AsType[*CorruptError](err)
 	return ok
@@ -295,15 +287,9 @@ func trim[T any](t Table[T], added, most uint64, old func(*T) bool) error {
 		return nil
 	}
 	var gone []uint64
-	for row, err := range t.All() {
+	for row := range t.All() {
 		if len(gone) == trimStep {
 			break
-		}
-		if IsCorrupt(err) {
-			continue
-		}
-		if err != nil {
-			return err
 		}
 		id := *t.def.id(&row)
 		if id+most > added && !old(&row) {

@@ -159,13 +159,13 @@ func (t Tasks) ByTime(status TaskStatus, q Query) (Page[Task], error) {
 }
 
 // Active yields the tasks of an identity that have not ended.
-func (t Tasks) Active(identityID uint64) iter.Seq2[Task, error] {
+func (t Tasks) Active(identityID uint64) iter.Seq[Task] {
 	prefix := key(nil).uint(identityID)
 	return t.scan("active", prefix, prefix.next())
 }
 
 // Trouble yields the tasks that failed and were changed from from, included, to to, excluded.
-func (t Tasks) Trouble(from, to time.Time) iter.Seq2[Task, error] {
+func (t Tasks) Trouble(from, to time.Time) iter.Seq[Task] {
 	return t.scan("failed", key(nil).time(from), key(nil).time(to))
 }
 

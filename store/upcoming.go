@@ -33,11 +33,8 @@ func (t Jobs) merged(q Query) (Page[Job], error) {
 			return page, nil
 		}
 		after = bytes.Clone(heads[first].tail)
-		job, err := t.named(after)
-		if err == nil {
+		if job, err := t.named("kind", append(slices.Clip(heads[first].prefix), after...)); err == nil {
 			page.Items = append(page.Items, job)
-		} else if !IsCorrupt(err) {
-			return page, err
 		}
 		heads[first].advance()
 	}

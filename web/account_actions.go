@@ -12,6 +12,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"belfry/store"
+	"belfry/web/api"
 	"belfry/worker/accounts"
 )
 
@@ -120,7 +121,7 @@ func (s *Server) addAccounts(c echo.Context) error {
 	var list accounts.List
 	text, err := f.names(c, r)
 	if err == nil {
-		allowTime(c)
+		api.AllowTime(c)
 		err = s.db.Update(func(tx *store.Tx) (err error) {
 			list, err = s.accounts.AddList(tx, text, accounts.Request{
 				Site: f.get("site"), Note: f.get("note"), Tag: f.get("tag"), OwnerChat: f.get("owner_chat"), KeepWatching: f.get("keep_watching") == "on",

@@ -9,6 +9,7 @@ import (
 
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/web/api"
 	"belfry/worker/alerts"
 )
 
@@ -69,7 +70,7 @@ func (h *harness) setDisk(free int64) {
 	h.disk = alerts.Disk{Free: free, Need: 1 << 30}
 }
 
-func (h *harness) alertsOf(query string) (found list[alert]) {
+func (h *harness) alertsOf(query string) (found api.List[api.Alert]) {
 	h.api("GET", "/alerts"+query, "").decode(h.t, &found)
 	return found
 }
@@ -95,14 +96,14 @@ func TestAlertsAreListedReadAndAcknowledgedOverTheAPI(t *testing.T) {
 		last.Count != 100<<20 || last.Limit != 1<<30 || last.State != "open" {
 		t.Errorf("the disk: %+v", last)
 	}
-	var post alert
+	var post api.Alert
 	h.api("GET", fmt.Sprintf("/alerts/%d", rest.Items[0].ID+1), "").decode(t, &post)
 	if post.Kind != "post_failed" || post.About != "post_1" || post.Subject != 1 || post.What != "Post 1 to @evening_news was not published" ||
 		!strings.HasPrefix(post.Why, "Refused: CHAT_WRITE_FORBIDDEN") || post.Reason == nil || post.Reason.Code != "refused" || post.RaisedAt.IsZero() {
 		t.Errorf("a post: %+v", post)
 	}
 
-	var seen, over alert
+	var seen, over api.Alert
 	h.api("POST", fmt.Sprintf("/alerts/%d/acknowledge", last.ID), "").decode(t, &seen)
 	if seen.State != "acknowledged" || seen.AcknowledgedBy != "the token BELFRY_API_TOKEN" || seen.AcknowledgedAt.IsZero() || seen.Cure == "" {
 		t.Errorf("the disk, seen: %+v", seen)
@@ -112,14 +113,14 @@ func TestAlertsAreListedReadAndAcknowledgedOverTheAPI(t *testing.T) {
 	if over.State != "over" || over.AcknowledgedBy != "the command line" || over.OverAt.IsZero() || over.Cure != "" {
 		t.Errorf("a post, seen: %+v", over)
 	}
-	var made token
+	var made api.Token
 	socket("POST", "/tokens", `{"name":"curator"}`).decode(t, &made)
-	var all acknowledged
+	var all api.Acknowledged
 	h.api("POST", "/alerts/acknowledge", "", "Authorization", "Bearer "+made.Token).decode(t, &all)
 	if over := h.alertsOf("?state=over"); all.Acknowledged != 2 || len(over.Items) != 3 || over.Items[0].AcknowledgedBy != "the token curator" {
 		t.Errorf("all: %+v, over %+v", all, over)
 	}
-	var again alert
+	var again api.Alert
 	h.api("POST", fmt.Sprintf("/alerts/%d/acknowledge", post.ID), "").decode(t, &again)
 	if again.AcknowledgedBy != "the command line" {
 		t.Errorf("a post that was seen already: %+v", again)
@@ -325,7 +326,7 @@ func TestWithoutTheWorkerThereAreNoAlerts(t *testing.T) {
 	h.update(func(tx *store.Tx) error {
 		return tx.Alerts.Add(&store.Alert{Kind: store.AlertDisk, About: "disk", RaisedAt: tx.Now()})
 	})
-	h.server.alerts = nil
+	h.without(func(w *Workers) { w.Alerts = nil })
 	h.get("/").lacks(t, "/alerts", "The disk")
 	for _, route := range h.server.routes(nil).Routes() {
 		if strings.Contains(route.Path, "alerts") {

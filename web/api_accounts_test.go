@@ -10,13 +10,14 @@ import (
 
 	"belfry/platform/profile"
 	"belfry/store"
+	"belfry/web/api"
 )
 
 // addAccount has an account watched through the API.
-func (h *harness) addAccount(body string) watchedAccount {
+func (h *harness) addAccount(body string) api.WatchedAccount {
 	h.t.Helper()
 	a := h.api("POST", "/accounts", body)
-	var made watchedAccount
+	var made api.WatchedAccount
 	if err := json.Unmarshal([]byte(a.body), &made); err != nil || a.status != http.StatusCreated {
 		h.fatal(a.status, " ", a.body)
 	}
@@ -24,13 +25,13 @@ func (h *harness) addAccount(body string) watchedAccount {
 }
 
 // checked waits until a check has ended after n others.
-func (h *harness) checked(n int) autocheck {
+func (h *harness) checked(n int) api.Autocheck {
 	h.t.Helper()
 	changed, unwatch := h.db.Watch("account_checks")
 	defer unwatch()
 	limit := time.After(time.Minute)
 	for {
-		var now autocheck
+		var now api.Autocheck
 		h.api("GET", "/autocheck", "").decode(h.t, &now)
 		if now.Running == nil && now.Last != nil && now.Last.ID > uint64(n) {
 			return now
@@ -51,12 +52,12 @@ func TestAccountsAreAddedChangedAndRemoved(t *testing.T) {
 		t.Errorf("made: %+v", made)
 	}
 	h.addAccount(`{"site":"github","username":"https://github.com/golang"}`)
-	var changed watchedAccount
+	var changed api.WatchedAccount
 	h.api("PATCH", "/accounts/1", `{"note":"","keep_watching":true}`).decode(t, &changed)
 	if changed.Note != "" || changed.Tag != "press" || !changed.KeepWatching {
 		t.Errorf("changed: %+v", changed)
 	}
-	var read watchedAccount
+	var read api.WatchedAccount
 	h.api("GET", "/accounts/1", "").decode(t, &read)
 	if read.OwnerChat != "@editor" || !read.KeepWatching {
 		t.Errorf("read: %+v", read)
@@ -116,13 +117,13 @@ func TestAListIsReportedLineByLine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var report imported
+	var report api.Imported
 	for i, replayed := range []string{"", "true"} {
 		a := h.api("POST", "/accounts/import", string(body), "Idempotency-Key", "list")
 		if a.status != http.StatusCreated || a.header.Get("Idempotency-Replayed") != replayed {
 			t.Fatalf("request %d: %d %s", i, a.status, a.body)
 		}
-		report = imported{}
+		report = api.Imported{}
 		a.decode(t, &report)
 	}
 	var got []string
@@ -136,7 +137,7 @@ func TestAListIsReportedLineByLine(t *testing.T) {
 	if bad := report.Lines[3]; !strings.Contains(bad.Problem, "is not a user name of instagram") || bad.Text != "not a name" {
 		t.Errorf("nonsense: %+v", bad)
 	}
-	var first watchedAccount
+	var first api.WatchedAccount
 	h.api("GET", "/accounts/2", "").decode(t, &first)
 	if first.Note != "a note" || first.Tag != "press" || !first.KeepWatching {
 		t.Errorf("the first: %+v", first)
@@ -164,7 +165,7 @@ func TestAccountsAreListedByStateSiteAndTag(t *testing.T) {
 	} {
 		seen := make(map[uint64]bool)
 		for cursor, pages := "", 0; ; pages++ {
-			var page list[watchedAccount]
+			var page api.List[api.WatchedAccount]
 			h.api("GET", "/accounts?limit=7&cursor="+cursor+"&"+c.query, "").decode(t, &page)
 			if len(page.Items) > 7 || pages > 30 {
 				t.Fatalf("%s: %d items on page %d", c.query, len(page.Items), pages)
@@ -193,9 +194,9 @@ func TestTheCheckIsRunAndRead(t *testing.T) {
 	}
 	h.site.says("here_one", profile.Result{Outcome: profile.Found, Status: 200})
 	h.site.says("shy_one", profile.Result{Outcome: profile.Refused, Status: 403, Detail: "the site refuses to answer (status 403)"})
-	var now autocheck
+	var now api.Autocheck
 	h.api("GET", "/autocheck", "").decode(t, &now)
-	if now.Interval != "5m0s" || now.Quiet || now.Running != nil || now.Last != nil || now.Counts != (stateCounts{Pending: 3}) {
+	if now.Interval != "5m0s" || now.Quiet || now.Running != nil || now.Last != nil || now.Counts != (api.StateCounts{Pending: 3}) {
 		t.Errorf("before: %+v", now)
 	}
 	if a := h.api("POST", "/autocheck/run", ""); a.status != http.StatusOK {
@@ -203,21 +204,21 @@ func TestTheCheckIsRunAndRead(t *testing.T) {
 	}
 	h.api("POST", "/resume", "")
 	now = h.checked(0)
-	if now.Counts != (stateCounts{Pending: 2, Found: 1}) || now.Last.Checked != 3 || now.Last.Found != 1 || now.Last.NotFound != 1 || now.Last.Errors != 1 ||
+	if now.Counts != (api.StateCounts{Pending: 2, Found: 1}) || now.Last.Checked != 3 || now.Last.Found != 1 || now.Last.NotFound != 1 || now.Last.Errors != 1 ||
 		now.Last.Status != "done" || now.Next.Before(h.now()) {
 		t.Errorf("after: %+v %+v", now, now.Last)
 	}
 	h.site.says("here_one", profile.Result{Outcome: profile.Absent, Status: 404})
 	h.api("POST", "/autocheck/run", "")
-	if now = h.checked(1); now.Counts != (stateCounts{Pending: 2, NotFound: 1}) || now.Last.Changes != 1 {
+	if now = h.checked(1); now.Counts != (api.StateCounts{Pending: 2, NotFound: 1}) || now.Last.Changes != 1 {
 		t.Errorf("after it vanished: %+v %+v", now, now.Last)
 	}
-	var results list[accountResult]
+	var results api.List[api.AccountResult]
 	h.api("GET", "/accounts/1/results", "").decode(t, &results)
 	if len(results.Items) != 2 || results.Items[0].Outcome != "not_found" || results.Items[0].State != "not_found" || !results.Items[0].Changed || results.Items[1].State != "found" {
 		t.Errorf("results: %+v", results)
 	}
-	var third watchedAccount
+	var third api.WatchedAccount
 	h.api("GET", "/accounts/3", "").decode(t, &third)
 	if third.State != "pending" || third.Outcome != "error" || third.Failures != 2 || third.Detail != "the site refuses to answer (status 403)" {
 		t.Errorf("the shy one: %+v", third)
@@ -226,7 +227,7 @@ func TestTheCheckIsRunAndRead(t *testing.T) {
 	if len(results.Items) != 1 || results.Items[0].Times != 2 || results.Items[0].Status != 403 {
 		t.Errorf("the shy one's results: %+v", results)
 	}
-	var checks list[accountCheck]
+	var checks api.List[api.AccountCheck]
 	h.api("GET", "/autocheck/checks?limit=1", "").decode(t, &checks)
 	if len(checks.Items) != 1 || checks.Items[0].ID != 2 || checks.Next == "" {
 		t.Errorf("checks: %+v", checks)
@@ -249,7 +250,7 @@ func TestACheckUnderWayIsShownAndNotBegunTwice(t *testing.T) {
 	for range 2 { // a profile that exists, and the first account
 		gate <- struct{}{}
 	}
-	var now autocheck
+	var now api.Autocheck
 	h.api("GET", "/autocheck", "").decode(t, &now)
 	if now.Running == nil || now.Running.Total != 2 || now.Running.Status != "running" {
 		t.Fatalf("under way: %+v", now)
@@ -262,7 +263,7 @@ func TestACheckUnderWayIsShownAndNotBegunTwice(t *testing.T) {
 
 func TestWithoutAWorkerNoAccountsAreOffered(t *testing.T) {
 	h := start(t)
-	h.server.accounts = nil
+	h.without(func(w *Workers) { w.Accounts = nil })
 	e := h.server.routes(nil)
 	for _, route := range e.Routes() {
 		if strings.Contains(route.Path, "/accounts") || strings.Contains(route.Path, "autocheck") {
@@ -278,7 +279,7 @@ func TestRulesForSitesAreImportedAndRemoved(t *testing.T) {
 	if a.status != http.StatusOK || !strings.Contains(a.body, `"sites":["forum"]`) {
 		t.Fatalf("import: %d %s", a.status, a.body)
 	}
-	var sites list[watchedSite]
+	var sites api.List[api.WatchedSite]
 	h.api("GET", "/accounts/sites", "").decode(t, &sites)
 	own := 0
 	for _, site := range sites.Items {

@@ -13,16 +13,17 @@ import (
 
 	"belfry/platform"
 	"belfry/store"
+	"belfry/web/api"
 )
 
 // makeTask makes a broadcast through the API. more is the rest of its JSON.
-func (h *harness) makeTask(text, targets, more string) task {
+func (h *harness) makeTask(text, targets, more string) api.Task {
 	body, err := json.Marshal(text)
 	if err != nil {
 		h.fatal(err)
 	}
 	a := h.api("POST", "/tasks", fmt.Sprintf(`{"text":%s,"target_chat_ids":%s%s}`, body, targets, more))
-	var made task
+	var made api.Task
 	if err := json.Unmarshal([]byte(a.body), &made); err != nil || a.status != http.StatusCreated {
 		h.fatal(a.status, " ", a.body)
 	}
@@ -31,11 +32,11 @@ func (h *harness) makeTask(text, targets, more string) task {
 
 // prepared waits until all chats of a broadcast are in their rows.
 func (h *harness) prepared(id uint64) {
-	h.taskWhen(id, "prepared", func(t task) bool { return t.Status != string(store.TaskPreparing) })
+	h.taskWhen(id, "prepared", func(t api.Task) bool { return t.Status != string(store.TaskPreparing) })
 }
 
 // taskWhen waits until a broadcast is as it should be.
-func (h *harness) taskWhen(id uint64, what string, is func(task) bool) (t task) {
+func (h *harness) taskWhen(id uint64, what string, is func(api.Task) bool) (t api.Task) {
 	changed, unwatch := h.db.Watch("tasks", "deliveries", "jobs")
 	defer unwatch()
 	end := time.After(time.Minute)
@@ -55,7 +56,7 @@ func (h *harness) taskWhen(id uint64, what string, is func(task) bool) (t task) 
 	}
 }
 
-func ended(t task) bool { return t.EndedAt.After(time.Time{}) }
+func ended(t api.Task) bool { return t.EndedAt.After(time.Time{}) }
 
 func TestABroadcastIsMadeSentAndListed(t *testing.T) {
 	h := start(t)
@@ -71,7 +72,7 @@ func TestABroadcastIsMadeSentAndListed(t *testing.T) {
 	if done.Status != "done" || done.Sent != 4 || done.Skipped != 1 || done.Left != 0 || !strings.Contains(done.LastError, "CHAT_WRITE_FORBIDDEN") || done.LastErrorReason.Code != "refused" {
 		t.Errorf("done: %+v", done)
 	}
-	var all list[delivery]
+	var all api.List[api.Delivery]
 	h.api("GET", "/tasks/1/deliveries", "").decode(t, &all)
 	var targets []string
 	for _, d := range all.Items {
@@ -83,14 +84,14 @@ func TestABroadcastIsMadeSentAndListed(t *testing.T) {
 	if d := all.Items[0]; d.Title == "" || len(d.MessageIDs) != 1 || d.Link == "" || d.SentAt.IsZero() || len(d.Attempts) != 1 || d.Attempts[0].Outcome != "sent" {
 		t.Errorf("a chat that has it: %+v", d)
 	}
-	var skipped list[delivery]
+	var skipped api.List[api.Delivery]
 	h.api("GET", "/tasks/1/deliveries?status=skipped", "").decode(t, &skipped)
 	if len(skipped.Items) != 1 || skipped.Items[0].Reason == nil || skipped.Items[0].Reason.Code != "refused" {
 		t.Errorf("skipped: %+v", skipped)
 	}
 	var pages []string
 	for path := "/tasks/1/deliveries?limit=2"; ; {
-		var page list[delivery]
+		var page api.List[api.Delivery]
 		h.api("GET", path, "").decode(t, &page)
 		pages = append(pages, fmt.Sprint(len(page.Items)))
 		if page.Next == "" {
@@ -101,7 +102,7 @@ func TestABroadcastIsMadeSentAndListed(t *testing.T) {
 	if got := strings.Join(pages, " "); got != "2 2 1" {
 		t.Errorf("pages of %s", got)
 	}
-	var tasks list[task]
+	var tasks api.List[api.Task]
 	h.api("GET", "/tasks?status=done", "").decode(t, &tasks)
 	if len(tasks.Items) != 1 || tasks.Items[0].ID != 1 {
 		t.Errorf("list: %+v", tasks)
@@ -119,9 +120,9 @@ func TestABroadcastIsHeldResumedPausedRetriedAndCancelled(t *testing.T) {
 	if !made.Paused || made.Waiting == nil || made.Waiting.Code != "paused" || !made.NextAt.IsZero() {
 		t.Errorf("held: %+v", made)
 	}
-	do := func(what string) (task, answered) {
+	do := func(what string) (api.Task, answered) {
 		t.Helper()
-		var shown task
+		var shown api.Task
 		a := h.api("POST", "/tasks/1/"+what, "")
 		if a.status == http.StatusOK {
 			a.decode(t, &shown)
@@ -135,8 +136,8 @@ func TestABroadcastIsHeldResumedPausedRetriedAndCancelled(t *testing.T) {
 	if shown, a := do("dry-run"); shown.DryRun != "running" {
 		t.Errorf("dry run: %d %s", a.status, a.body)
 	}
-	h.taskWhen(1, "looked at", func(t task) bool { return t.DryRun == "done" })
-	var found list[delivery]
+	h.taskWhen(1, "looked at", func(t api.Task) bool { return t.DryRun == "done" })
+	var found api.List[api.Delivery]
 	h.api("GET", "/tasks/1/deliveries", "").decode(t, &found)
 	if found.Items[0].Reachable != "yes" || found.Items[1].Reachable != "no" || found.Items[1].Unreachable == nil || found.Items[0].Status != "pending" {
 		t.Errorf("found: %+v", found.Items)
@@ -297,17 +298,6 @@ func TestTheDeliveriesComeAsAFile(t *testing.T) {
 	}
 }
 
-func TestCellsThatASpreadsheetWouldRun(t *testing.T) {
-	for cell, want := range map[string]string{
-		"": "", "news": "news", "-100123": "-100123", "+5": "+5", "=1+1": "'=1+1", "+1+1": "'+1+1", "-1+1": "'-1+1", "@SUM(A1)": "'@SUM(A1)",
-		"\t=1": "'\t=1", "-": "'-", "a=b": "a=b",
-	} {
-		if got := safeCell(cell); got != want {
-			t.Errorf("%q: %q, want %q", cell, got, want)
-		}
-	}
-}
-
 func TestChatsAreListedSwitchedAndReadAgain(t *testing.T) {
 	h := start(t)
 	account := h.account("anna")
@@ -324,7 +314,7 @@ func TestChatsAreListedSwitchedAndReadAgain(t *testing.T) {
 	}
 	changed, unwatch := h.db.Watch("chats", "jobs")
 	defer unwatch()
-	var chats list[chat]
+	var chats api.List[api.Chat]
 	for h.api("GET", "/chats", "").decode(t, &chats); len(chats.Items) < 3; h.api("GET", "/chats?identity_id=2", "").decode(t, &chats) {
 		select {
 		case <-changed:

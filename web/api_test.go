@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"belfry/store"
+	"belfry/web/api"
 )
 
 // The commands stand in the documents of the system that Belfry replaced, and run as they are: with
@@ -169,10 +170,10 @@ func TestAPostIsChangedAndPublished(t *testing.T) {
 	path := fmt.Sprintf("/scheduled-posts/%d", made.ID)
 	later := h.soon(2 * time.Hour)
 	a := h.api("PATCH", path, fmt.Sprintf(`{"text":"Goodbye","scheduled_time":%q,"lateness":{"policy":"skip","grace":"15m"},"media":[{"kind":"photo","url":"https://example.com/a.jpg"}]}`, later))
-	var changed post
+	var changed api.Post
 	a.decode(t, &changed)
 	if a.status != http.StatusOK || changed.Text != "Goodbye" || changed.ScheduledTime.Format(time.RFC3339) != later ||
-		changed.Lateness != (lateness{"skip", "15m0s"}) || len(changed.Media) != 1 || changed.Target != made.Target {
+		changed.Lateness != (api.Lateness{Policy: "skip", Grace: "15m0s"}) || len(changed.Media) != 1 || changed.Target != made.Target {
 		t.Fatalf("change: %d %s", a.status, a.body)
 	}
 	published, unwatch := h.db.Watch("posts")
@@ -242,13 +243,13 @@ func TestJobsArePausedAndResumed(t *testing.T) {
 	h.update(func(tx *store.Tx) error {
 		return tx.Holds.Extend("telegram:main", tx.Now().Add(2*time.Hour), store.Reason{Code: store.ReasonFlood})
 	})
-	var j job
+	var j api.Job
 	h.api("GET", "/jobs/post_1", "").decode(t, &j)
 	if j.Reason == nil || j.Reason.Code != "flood_wait" || j.Trigger.Text != "once" || j.State != "waiting" || j.Runs == nil {
 		t.Errorf("a job whose lane is held: %+v", j)
 	}
 	for _, step := range []struct{ do, state string }{{"pause", "paused"}, {"resume", "waiting"}} {
-		var j job
+		var j api.Job
 		a := h.api("POST", "/jobs/post_1/"+step.do, "")
 		a.decode(t, &j)
 		if a.status != http.StatusOK || j.State != step.state {

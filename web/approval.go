@@ -55,13 +55,3 @@ func (r reader) approvalMeans(p store.Post) string {
 	}
 	return r.words.Approval.InTime(r.moment(p.ScheduledTime).Exact)
 }
-
-// approved wraps an action that lets a job run, and refuses it for a post that needs approval.
-func approved(act func(*store.Tx, string) (store.Job, error)) func(*store.Tx, string) (store.Job, error) {
-	return func(tx *store.Tx, name string) (store.Job, error) {
-		if err := posts.MayStart(tx, name); err != nil {
-			return store.Job{}, err
-		}
-		return act(tx, name)
-	}
-}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"belfry/store"
+	"belfry/web/api"
 	"belfry/worker/posts"
 )
 
@@ -28,11 +29,11 @@ func (h *harness) holdPost(text string, in time.Duration, late store.Lateness) s
 }
 
 // becomes waits until a post has a status, and returns it.
-func (h *harness) becomes(number uint64, status string) post {
+func (h *harness) becomes(number uint64, status string) api.Post {
 	changed, unwatch := h.db.Watch("posts")
 	defer unwatch()
 	for {
-		var p post
+		var p api.Post
 		h.api("GET", fmt.Sprintf("/scheduled-posts/%d", number), "").decode(h.t, &p)
 		if p.Status == status {
 			return p
@@ -47,7 +48,7 @@ func (h *harness) becomes(number uint64, status string) post {
 
 func TestAHeldPostIsListedAndApprovedOverTheAPI(t *testing.T) {
 	h := start(t)
-	make := func(text string, in time.Duration) (made post) {
+	make := func(text string, in time.Duration) (made api.Post) {
 		t.Helper()
 		a := h.api("POST", "/scheduled-posts", fmt.Sprintf(`{"platform":"telegram","text":%q,"scheduled_time":%q,"hold":true,"allow_past":true}`, text, h.soon(in)))
 		a.decode(t, &made)
@@ -63,7 +64,7 @@ func TestAHeldPostIsListedAndApprovedOverTheAPI(t *testing.T) {
 	list := func(filter string) (ids []uint64) {
 		t.Helper()
 		for path := "/scheduled-posts?limit=1" + filter; ; {
-			var page list[post]
+			var page api.List[api.Post]
 			h.api("GET", path, "").decode(t, &page)
 			for _, p := range page.Items {
 				ids = append(ids, p.ID)
@@ -85,18 +86,18 @@ func TestAHeldPostIsListedAndApprovedOverTheAPI(t *testing.T) {
 		t.Errorf("a cursor of nobody: %d %s", a.status, a.body)
 	}
 
-	approve := func(p post) (answer answered) {
+	approve := func(p api.Post) (answer answered) {
 		return h.api("POST", fmt.Sprintf("/scheduled-posts/%d/approve", p.ID), "")
 	}
 	for range 2 { // the second finds nothing left to do
-		var approved post
+		var approved api.Post
 		a := approve(first)
 		a.decode(t, &approved)
 		if a.status != http.StatusOK || approved.Held || approved.Status != "scheduled" || !approved.ScheduledTime.Equal(first.ScheduledTime) {
 			t.Errorf("%d %s", a.status, a.body)
 		}
 	}
-	var j job
+	var j api.Job
 	if h.api("GET", "/jobs/"+first.Job, "").decode(t, &j); j.State != "waiting" || !j.NextRun.Equal(first.ScheduledTime) {
 		t.Errorf("the job of an approved post: %+v", j)
 	}
@@ -108,7 +109,7 @@ func TestAHeldPostIsListedAndApprovedOverTheAPI(t *testing.T) {
 	if a := approve(again); a.status != http.StatusConflict || !strings.Contains(a.problem(t).Detail, "is cancelled") {
 		t.Errorf("approving a cancelled post: %d %s", a.status, a.body)
 	}
-	if a := approve(post{ID: 99}); a.status != http.StatusNotFound {
+	if a := approve(api.Post{ID: 99}); a.status != http.StatusNotFound {
 		t.Errorf("approving nothing: %d", a.status)
 	}
 	if got := list("&held=true"); len(got) != 1 || got[0] != later.ID {
@@ -136,7 +137,7 @@ func TestNoJobLeadsPastApproval(t *testing.T) {
 			t.Errorf("%s on the page: %d %s", do, a.status, a.body)
 		}
 	}
-	var p post
+	var p api.Post
 	if h.api("GET", "/scheduled-posts/1", "").decode(t, &p); !p.Held || p.Status != "scheduled" || p.Attempts != 0 {
 		t.Errorf("%+v", p)
 	}
@@ -279,7 +280,7 @@ func TestNobodyAgreesToWhatWasNotShown(t *testing.T) {
 	if a.status != http.StatusUnprocessableEntity || !strings.Contains(a.body, "someone changed it after you opened this form") || !strings.Contains(a.body, ">Mine<") {
 		t.Errorf("change: %d %s", a.status, a.body)
 	}
-	var p post
+	var p api.Post
 	if h.api("GET", "/scheduled-posts/1", "").decode(t, &p); p.Text != "Something else" || !p.Held || p.Status != "scheduled" {
 		t.Errorf("%+v", p)
 	}

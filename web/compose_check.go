@@ -8,6 +8,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"belfry/store"
+	"belfry/worker/identities"
 	"belfry/worker/posts"
 )
 
@@ -63,7 +64,7 @@ func (s *Server) checkPost(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	logins, err := s.identities()
+	logins, err := identities.List(s.db)
 	if err != nil {
 		return err
 	}

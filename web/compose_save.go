@@ -9,6 +9,8 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"belfry/store"
+	"belfry/web/session"
+	"belfry/worker/identities"
 	"belfry/worker/posts"
 )
 
@@ -22,7 +24,7 @@ func (s *Server) savePost(c echo.Context) error {
 	if f.onlyShow() {
 		return s.showForm(c, http.StatusOK, r, f, nil)
 	}
-	logins, err := s.identities()
+	logins, err := identities.List(s.db)
 	if err != nil {
 		return err
 	}
@@ -54,7 +56,7 @@ func (s *Server) savePost(c echo.Context) error {
 // onceFromPage makes something unless the same form was sent before, as by a second click. It returns
 // the id of what was made.
 func (s *Server) onceFromPage(r reader, operation, form string, do func(*store.Tx) (uint64, error)) (made uint64, err error) {
-	key := answerKey(caller("page "+id(r.signIn.ID)), operation, form)
+	key := session.Caller("page "+id(r.signIn.ID)).AnswerKey(operation, form)
 	err = s.db.Update(func(tx *store.Tx) error {
 		before, err := tx.Idempotency.ByKey(key)
 		if err == nil {
@@ -106,7 +108,7 @@ func (s *Server) saveChange(c echo.Context) error {
 	if f.onlyShow() {
 		return s.showForm(c, http.StatusOK, r, f, &post)
 	}
-	logins, err := s.identities()
+	logins, err := identities.List(s.db)
 	if err != nil {
 		return err
 	}

@@ -25,6 +25,7 @@ import (
 	"belfry/platform/profile"
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/web/api"
 	"belfry/worker/accounts"
 	"belfry/worker/alerts"
 	"belfry/worker/identities"
@@ -161,6 +162,14 @@ func startWith(t testing.TB, network func(*harness) (tasks.Network, platform.Log
 	return h
 }
 
+// without takes workers away from the server.
+func (h *harness) without(change func(*Workers)) {
+	w := Workers{Posts: h.posts, Tasks: h.tasks, Logins: h.server.logins, Accounts: h.watch, Alerts: h.alerts}
+	change(&w)
+	h.server.accounts, h.server.alerts = w.Accounts, w.Alerts
+	h.server.api = api.New(api.Config{Sessions: h.server.sessions, Connections: h.allConnections}, h.db, w)
+}
+
 // newClient is a browser without cookies that does not follow redirections.
 func newClient(t testing.TB) *http.Client {
 	t.Helper()
@@ -240,9 +249,9 @@ func (a answered) decode(t *testing.T, into any) {
 }
 
 // problem reads the answer as a problem document.
-func (a answered) problem(t *testing.T) Problem {
+func (a answered) problem(t *testing.T) api.Problem {
 	t.Helper()
-	var p Problem
+	var p api.Problem
 	if kind := a.header.Get("Content-Type"); kind != "application/problem+json" {
 		t.Errorf("Content-Type is %q", kind)
 	}
@@ -322,13 +331,13 @@ func (h *harness) signIn() {
 func (h *harness) soon(d time.Duration) string { return h.now().Add(d).UTC().Format(time.RFC3339) }
 
 // schedulePost makes a post through the API.
-func (h *harness) schedulePost(text string, in time.Duration) post {
+func (h *harness) schedulePost(text string, in time.Duration) api.Post {
 	body, err := json.Marshal(map[string]any{"platform": "telegram", "text": text, "scheduled_time": h.soon(in)})
 	if err != nil {
 		h.fatal(err)
 	}
 	a := h.api("POST", "/scheduled-posts", string(body))
-	var made post
+	var made api.Post
 	if err := json.NewDecoder(bytes.NewReader([]byte(a.body))).Decode(&made); err != nil || a.status != http.StatusCreated {
 		h.fatal(a.status, " ", a.body)
 	}

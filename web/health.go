@@ -9,20 +9,21 @@ import (
 
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/web/api"
 	"belfry/worker/alerts"
 )
 
 // health is the answer of /health.
 type health struct {
-	Status  string   `json:"status" doc:"ok or failing"`
-	Reasons []reason `json:"reasons,omitempty" doc:"Why it is failing"`
-	Version string   `json:"version,omitempty"`
+	Status  string       `json:"status" doc:"ok or failing"`
+	Reasons []api.Reason `json:"reasons,omitempty" doc:"Why it is failing"`
+	Version string       `json:"version,omitempty"`
 }
 
 // ailments are the reasons why Belfry does not do what it is there for; none if it does.
-func (s *Server) ailments() []reason {
-	var found []reason
-	add := func(code, text string) { found = append(found, reason{Code: code, Text: text}) }
+func (s *Server) ailments() []api.Reason {
+	var found []api.Reason
+	add := func(code, text string) { found = append(found, api.Reason{Code: code, Text: text}) }
 
 	status := s.scheduler.Status()
 	switch {
@@ -72,7 +73,7 @@ func (s *Server) showHealth(c echo.Context) error {
 	if len(found) > 0 {
 		out.Status, status = "failing", http.StatusServiceUnavailable
 	}
-	if s.mayKnow(c) {
+	if s.sessions.MayKnow(c) {
 		out.Reasons, out.Version = found, s.cfg.Version
 	}
 	return c.JSON(status, out)
@@ -93,17 +94,8 @@ func (s *Server) showWorkers(c echo.Context) error {
 		ScheduledPosts: alive && s.scheduler.Knows("post"),
 		AutoPosting:    alive && s.scheduler.Knows("rule"),
 	}
-	if s.mayKnow(c) {
+	if s.sessions.MayKnow(c) {
 		out.Since, out.Running = status.Started.UTC(), status.Running
 	}
 	return c.JSON(http.StatusOK, out)
-}
-
-// mayKnow reports whether details of the system's state may be shown to who asks.
-func (s *Server) mayKnow(c echo.Context) bool {
-	if callerOf(c.Request().Context()) == callerSocket || isLoopback(c) {
-		return true
-	}
-	_, err := s.identify(c.Request())
-	return err == nil
 }

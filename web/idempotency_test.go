@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"belfry/store"
+	"belfry/web/session"
 )
 
 func TestEqualRequestsAtOnceMakeOnePost(t *testing.T) {
@@ -49,7 +50,7 @@ func TestAKeyBelongsToItsRequestAndItsToken(t *testing.T) {
 		t.Errorf("another body: %d %s", a.status, a.body)
 	}
 	h.update(func(tx *store.Tx) error {
-		return tx.Tokens.Put(&store.Token{Name: "second", Hash: digest([]byte("second-token")), CreatedAt: tx.Now()})
+		return tx.Tokens.Put(&store.Token{Name: "second", Hash: session.Digest([]byte("second-token")), CreatedAt: tx.Now()})
 	})
 	for _, other := range []answered{
 		h.api("POST", "/scheduled-posts", body, "Idempotency-Key", "one", "Authorization", "Bearer second-token"),

@@ -13,6 +13,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"belfry/store"
+	"belfry/web/session"
 )
 
 const (
@@ -36,14 +37,11 @@ type liveView struct {
 func liveViews() []liveView {
 	return []liveView{
 		{"next", []string{"hero", "attention", "coming", "happened"}, (*Server).loadNext},
-		{"posts", []string{"tabs", "list"}, (*Server).loadPosts},
-		{"post", []string{"read", "facts", "history"}, (*Server).loadPost},
 		{"accounts", []string{"now", "chart", "tabs", "list"}, (*Server).loadAccounts},
 		{"account", []string{"facts", "history"}, (*Server).loadAccount},
 		{"alerts", []string{"open", "seen", "past"}, (*Server).loadAlerts},
 		{"jobs", []string{"jobs"}, (*Server).loadJobs},
 		{"job", []string{"job", "job-runs"}, (*Server).loadJob},
-		{"logins", []string{"logins"}, (*Server).loadLogins},
 	}
 }
 
@@ -92,7 +90,7 @@ func (s *Server) liveParts(v liveView, data page) ([]livePart, error) {
 		if err != nil {
 			return nil, err
 		}
-		parts = append(parts, livePart{name, fmt.Sprintf("%x", digest([]byte(html))[:6]), html})
+		parts = append(parts, livePart{name, fmt.Sprintf("%x", session.Digest([]byte(html))[:6]), html})
 	}
 	return parts, nil
 }

@@ -15,6 +15,7 @@ import (
 
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/web/session"
 	"belfry/worker/posts"
 )
 
@@ -59,7 +60,7 @@ func TestACommitAfterAnotherDoesNotPutOffALivePage(t *testing.T) {
 		ctx, leave := context.WithCancel(t.Context())
 		w := &streamed{ResponseRecorder: httptest.NewRecorder()}
 		c := echo.New().NewContext(httptest.NewRequestWithContext(ctx, http.MethodGet, "/live/posts?path=/posts", nil), w)
-		c.Set(signInContext, signIn)
+		session.With(c, signIn)
 		var view liveView
 		for _, v := range liveViews() {
 			if v.name == "posts" {

@@ -2,6 +2,7 @@ package web
 
 import (
 	"belfry/store"
+	"belfry/worker/identities"
 )
 
 // trouble is something that a person has to look at.
@@ -19,7 +20,7 @@ func (s *Server) troubles(r reader, o overview) []trouble {
 	for _, i := range o.identities {
 		if i.State == store.IdentityLogin || i.State == store.IdentityStopped {
 			all = append(all, trouble{"grave", w.LoginOut + ": " + i.Name, r.why(i.Reason), w.LoginOutCure, "/logins", w.LoginsLink})
-		} else if c, known := s.connectionOf(i); known && i.State == store.IdentityReady && !c.Connected && c.Problem != "" {
+		} else if c, known := identities.ConnectionOf(s.connections(), i); known && i.State == store.IdentityReady && !c.Connected && c.Problem != "" {
 			all = append(all, trouble{"mild", w.NotConnected + ": " + i.Name, c.Problem, w.NotConnectedCure, "/logins", w.LoginsLink})
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/labstack/echo/v4"
+
+	"belfry/web/api"
 )
 
 func TestTheDocumentListsEveryRoute(t *testing.T) {
@@ -32,7 +34,7 @@ func TestTheDocumentListsEveryRoute(t *testing.T) {
 			var ids []string
 			parameter := regexp.MustCompile(`:(\w+)`)
 			for _, route := range e.Routes() {
-				below, ok := strings.CutPrefix(route.Path, apiBase)
+				below, ok := strings.CutPrefix(route.Path, api.Base)
 				if !ok || route.Method == echo.RouteNotFound {
 					continue
 				}

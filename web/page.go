@@ -13,10 +13,12 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"belfry/store"
+	"belfry/web/api"
+	"belfry/web/session"
 )
 
 // pageFiles are the templates that fill the layout, by the name of their page.
-const pageFiles = "next posts post compose confirm accounts account accounts_add account_change sites alerts jobs job logins login log_in signin link password error"
+const pageFiles = "next posts post compose confirm accounts account accounts_add account_change sites alerts jobs job"
 
 // pages are the parsed templates, one set for each page.
 type pages map[string]*template.Template
@@ -103,7 +105,7 @@ type reader struct {
 
 func (s *Server) readerOf(c echo.Context) reader {
 	lang := s.language(c)
-	signIn, known := signInOf(c)
+	signIn, known := session.Of(c)
 	r := reader{
 		lang: lang, words: wordsIn(lang), zone: s.cfg.Timezone, now: s.db.Now(), query: c.QueryParams(),
 		id: c.Param("id"), path: c.Request().URL.RequestURI(), signIn: signIn, known: known,
@@ -196,9 +198,9 @@ func (s *Server) handleError(err error, c echo.Context) {
 	if c.Response().Committed {
 		return
 	}
-	p := problemOf(err)
+	p := api.ProblemOf(err)
 	if h, ok := errors.AsType[*echo.HTTPError](err); ok {
-		p = newProblem(h.Code, http.StatusText(h.Code))
+		p = api.NewProblem(h.Code, http.StatusText(h.Code))
 		if h.Code == http.StatusNotFound {
 			p.Detail = "there is nothing at " + c.Request().Method + " " + c.Request().URL.Path + ": see /api/openapi.json for what there is"
 		}
@@ -206,34 +208,18 @@ func (s *Server) handleError(err error, c echo.Context) {
 	if p.Status >= http.StatusInternalServerError {
 		s.cfg.Log.Error().Err(err).Str("path", c.Request().URL.Path).Msg("request failed")
 	}
-	if err := s.answerError(c, p); err != nil {
+	if err := s.answerError(c, err, p); err != nil {
 		s.cfg.Log.Error().Err(err).Str("path", c.Request().URL.Path).Msg("error page failed")
 	}
 }
 
-func (s *Server) answerError(c echo.Context, p *Problem) error {
+func (s *Server) answerError(c echo.Context, err error, p *api.Problem) error {
 	path := c.Request().URL.Path
-	if strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/health") {
-		return writeProblem(c, p)
+	if strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/health") || p.Status == http.StatusMisdirectedRequest {
+		return api.WriteProblem(c, p)
 	}
 	for name, values := range p.GetHeaders() {
 		c.Response().Header()[name] = values
 	}
-	r := s.readerOf(c)
-	r.path = "/"
-	data := &errorPage{frame: s.frame(r, "", r.words.Errors.Title), Heading: r.words.Errors.Title, Detail: r.say(p), Back: "/"}
-	switch p.Status {
-	case http.StatusNotFound:
-		data.Heading, data.Detail = r.words.Errors.NotFound, r.words.Errors.NotFoundHow
-	case http.StatusInternalServerError:
-		data.Detail = r.words.Errors.Own
-	case http.StatusServiceUnavailable:
-		data.Detail = r.words.Errors.Unavailable
-		if p.full {
-			data.Detail = r.words.Errors.Full
-		}
-	case http.StatusForbidden:
-		data.Detail = r.words.Errors.Forbidden
-	}
-	return s.render(c, p.Status, "error", data)
+	return s.ui.ShowError(c, err, p.Status, store.IsFull(err))
 }

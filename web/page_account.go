@@ -51,10 +51,7 @@ func (s *Server) loadAccount(r reader) (page, error) {
 		if a, err = tx.Accounts.Get(number); err != nil {
 			return err
 		}
-		of, err := s.profileLink(tx)
-		if err != nil {
-			return err
-		}
+		of := s.accounts.ProfileLinks(tx)
 		link = of(a)
 		results, err = tx.AccountResults.Of(a.ID, store.Query{Limit: resultsPerPage, Cursor: r.query.Get("cursor")})
 		return err

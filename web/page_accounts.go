@@ -68,7 +68,11 @@ func (s *Server) accountsPage(r reader, f form) (*accountsPage, error) {
 	if err != nil {
 		return nil, err
 	}
-	if v.list, _, err = s.findAccounts(of, store.Query{Limit: accountsPerPage, Cursor: r.query.Get("cursor")}); err != nil {
+	err = s.db.View(func(tx *store.Tx) (err error) {
+		v.list, err = s.accounts.Find(tx, of, store.Query{Limit: accountsPerPage, Cursor: r.query.Get("cursor")})
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	w := r.words.Accounts
@@ -166,9 +170,8 @@ func (s *Server) readCheck() (v accountsView, err error) {
 			return err
 		}
 		v.checks = checks.Items
-		rules, err := s.accounts.Rules(tx)
-		v.sites = rules.Sites()
-		return err
+		v.sites = s.accounts.Rules(tx).Sites()
+		return nil
 	})
 	return v, err
 }

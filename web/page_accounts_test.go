@@ -12,6 +12,7 @@ import (
 
 	"belfry/platform/profile"
 	"belfry/store"
+	"belfry/web/api"
 )
 
 // lacks fails the test if a page has one of the words.
@@ -160,7 +161,7 @@ func TestTheIntervalIsSetOnThePage(t *testing.T) {
 		t.Errorf("set: %d %s", a.status, a.body)
 	}
 	h.get("/accounts").has(t, `value="1.5"`, `id="quiet" name="quiet" type="checkbox" value="on" checked`)
-	var now autocheck
+	var now api.Autocheck
 	h.api("GET", "/autocheck", "").decode(t, &now)
 	if now.Interval != "1m30s" || !now.Quiet {
 		t.Errorf("%+v", now)
@@ -209,7 +210,7 @@ func TestASiteThatIsLeftAloneNeedsAttention(t *testing.T) {
 		return tx.AccountSites.Put(&store.AccountSite{Site: "youtube", Stops: 1, Since: ahead, Until: ahead.Add(time.Hour), Reason: store.Reason{Code: store.ReasonNoCanary}})
 	})
 	h.get("/").lacks(t, "YouTube")
-	h.server.accounts = nil
+	h.without(func(w *Workers) { w.Accounts = nil })
 	h.get("/").lacks(t, "TikTok", `href="/accounts"`)
 }
 
@@ -240,7 +241,7 @@ func TestTheLastCheckSaysOfEachSiteWhyItWasGivenUp(t *testing.T) {
 	if n := strings.Count(page.body, "<strong>GitHub</strong>"); n != 1 {
 		t.Errorf("GitHub is named %d times", n)
 	}
-	var now autocheck
+	var now api.Autocheck
 	h.api("GET", "/autocheck", "").decode(t, &now)
 	if last := now.Last; len(last.Stopped) != 24 || len(last.GivenUp) != 20 || last.GivenUp[1].Site != "github" || !last.GivenUp[1].Reason.Until.Equal(until) ||
 		!strings.HasPrefix(last.Reason.Text, "24 of 30 sites would not say whether accounts exist: tiktok, github, site-0") {

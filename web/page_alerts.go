@@ -1,7 +1,6 @@
 package web
 
 import (
-	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -56,20 +55,16 @@ func tellOf(tx *store.Tx, a store.Alert) (t told, err error) {
 	t.alert = a
 	switch a.Kind {
 	case store.AlertPostFailed, store.AlertPostUnknown:
-		t.about.post, err = subject(tx.Posts.Table, a.Subject)
+		t.about.post = subject(tx.Posts.Table, a.Subject)
 	case store.AlertTaskFailed:
-		t.about.task, err = subject(tx.Tasks.Table, a.Subject)
+		t.about.task = subject(tx.Tasks.Table, a.Subject)
 	case store.AlertJobFailing, store.AlertOverdue:
-		job, missing := tx.Jobs.ByName(a.Name)
-		if store.IsCorrupt(missing) || errors.Is(missing, store.ErrNotFound) {
-			return t, nil
+		if job, err := tx.Jobs.ByName(a.Name); err == nil {
+			t.about, err = plan(tx, job)
+			return t, err
 		}
-		if missing != nil {
-			return t, missing
-		}
-		t.about, err = plan(tx, job)
 	}
-	return t, err
+	return t, nil
 }
 
 // tellAll reads what alerts are about.

@@ -8,6 +8,8 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"belfry/store"
+	"belfry/web/session"
+	"belfry/worker/identities"
 	"belfry/worker/posts"
 )
 
@@ -71,7 +73,7 @@ func (s *Server) changeForm(c echo.Context) error {
 
 // showForm renders the form; post is the one that is changed, or nil.
 func (s *Server) showForm(c echo.Context, status int, r reader, f form, post *store.Post) error {
-	logins, err := s.identities()
+	logins, err := identities.List(s.db)
 	if err != nil {
 		return err
 	}
@@ -89,7 +91,7 @@ func (s *Server) showForm(c echo.Context, status int, r reader, f form, post *st
 	p.Text.Value = f.values.Get("text")
 	p.Time.Type = "datetime-local"
 	if p.FormKey == "" {
-		p.FormKey = newSecret()
+		p.FormKey = session.NewSecret()
 	}
 	if login := chosenLogin(f, logins); login.Target != "" {
 		p.Target.Placeholder = login.Target

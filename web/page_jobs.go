@@ -14,6 +14,9 @@ import (
 	"belfry/worker/tasks"
 )
 
+// jobRuns is how many runs a page shows with a job.
+const jobRuns = 20
+
 // jobsPerPage is how many jobs a list shows.
 const jobsPerPage = 25
 
@@ -146,7 +149,7 @@ func (s *Server) loadJob(r reader) (page, error) {
 	err := s.db.View(func(tx *store.Tx) error {
 		found = nil
 		var err error
-		if runs, err = tx.Runs.Of(r.id, store.Query{Limit: shownRuns}); err != nil {
+		if runs, err = tx.Runs.Of(r.id, store.Query{Limit: jobRuns}); err != nil {
 			return err
 		}
 		j, err := tx.Jobs.ByName(r.id)
@@ -185,9 +188,9 @@ func (s *Server) actOnJob(c echo.Context) error {
 	case "pause":
 		act, done = scheduler.Pause, "paused"
 	case "resume":
-		act, done = approved(scheduler.Resume), "resumed"
+		act, done = posts.Approved(scheduler.Resume), "resumed"
 	case "run":
-		act, done = approved(scheduler.RunNow), "run"
+		act, done = posts.Approved(scheduler.RunNow), "run"
 	default:
 		return echo.ErrBadRequest
 	}
@@ -199,4 +202,20 @@ func (s *Server) actOnJob(c echo.Context) error {
 		return err
 	}
 	return c.Redirect(http.StatusSeeOther, withQuery(localPath(c.FormValue("back")), "done", done))
+}
+
+// actOnEverything is the page's button.
+func (s *Server) actOnEverything(c echo.Context) error {
+	act, done := scheduler.ResumeAll, "all-resumed"
+	switch c.FormValue("do") {
+	case "pause":
+		act, done = func(tx *store.Tx) error { return scheduler.PauseAll(tx, scheduler.ByHand) }, "all-paused"
+	case "resume":
+	default:
+		return echo.ErrBadRequest
+	}
+	if err := s.db.Update(act); err != nil {
+		return err
+	}
+	return c.Redirect(http.StatusSeeOther, withQuery("/jobs", "done", done))
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"belfry/store"
+	"belfry/web/session"
 	"belfry/worker/tasks"
 )
 
@@ -119,11 +120,7 @@ func (s *Server) loadNext(r reader) (page, error) {
 }
 
 func (o *overview) read(tx *store.Tx) error {
-	for i, err := range tx.Identities.All() {
-		if err == nil {
-			o.identities = append(o.identities, i)
-		}
-	}
+	o.identities = slices.Collect(tx.Identities.All())
 	if err := errors.Join(o.readComing(tx), o.readPosts(tx), o.readTasks(tx)); err != nil {
 		return err
 	}
@@ -131,16 +128,16 @@ func (o *overview) read(tx *store.Tx) error {
 	if o.held, err = tx.Posts.Held(store.Query{Limit: maxHeld}); err != nil {
 		return err
 	}
-	for site, err := range tx.AccountSites.All() {
-		if err == nil && site.LeftAlone(tx.Now()) && len(o.alone) < maxTrouble {
+	for site := range tx.AccountSites.All() {
+		if site.LeftAlone(tx.Now()) && len(o.alone) < maxTrouble {
 			o.alone = append(o.alone, site)
 		}
 	}
 	if o.paused, err = tx.Settings.Value(store.Paused); err != nil {
 		return err
 	}
-	password, err := tx.Settings.Value(passwordSetting)
-	o.noPassword = password == ""
+	chosen, err := session.HasPassword(tx)
+	o.noPassword = !chosen
 	return err
 }
 

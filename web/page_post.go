@@ -63,7 +63,7 @@ func (s *Server) loadPost(r reader) (page, error) {
 		if login, err = tx.Identities.Get(post.IdentityID); err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
-		runs, err = tx.Runs.Of(post.JobName(), store.Query{Limit: shownRuns})
+		runs, err = tx.Runs.Of(post.JobName(), store.Query{Limit: jobRuns})
 		return err
 	})
 	if err != nil {

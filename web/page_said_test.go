@@ -11,6 +11,7 @@ import (
 
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/web/api"
 )
 
 func (h *harness) setPost(id uint64, status store.PostStatus) {
@@ -120,7 +121,7 @@ func TestIdentitiesComeInPages(t *testing.T) {
 	h := start(t)
 	h.account("anna")
 	h.account("boris")
-	var first, second list[identity]
+	var first, second api.List[api.Identity]
 	h.api("GET", "/identities?limit=2", "").decode(t, &first)
 	h.api("GET", "/identities?limit=2&cursor="+url.QueryEscape(first.Next), "").decode(t, &second)
 	if len(first.Items) != 2 || len(second.Items) != 1 || second.Items[0].Name != "boris" || second.Next != "" {

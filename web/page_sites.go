@@ -7,6 +7,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"belfry/store"
+	"belfry/worker/accounts"
 )
 
 // sitesPage lists the sites on which accounts can be watched, and takes rules for others.
@@ -30,9 +31,9 @@ func (s *Server) showSites(c echo.Context) error {
 func (s *Server) showSitesPage(c echo.Context, status int, f form, wrong []string) error {
 	r := s.readerOf(c)
 	w := r.words.Sites
-	var sites []watchedSite
+	var sites []accounts.Site
 	err := s.db.View(func(tx *store.Tx) (err error) {
-		sites, err = s.readSites(tx)
+		sites, err = s.accounts.Sites(tx)
 		return err
 	})
 	if err != nil {

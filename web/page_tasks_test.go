@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"belfry/store"
+	"belfry/web/api"
 )
 
 // has fails the test if a page lacks one of the words.
@@ -78,7 +79,7 @@ func TestABroadcastIsWrittenOnThePage(t *testing.T) {
 			t.Fatalf("%d %s", a.status, a.header.Get("Location"))
 		}
 	}
-	h.taskWhen(1, "looked at", func(t task) bool { return t.DryRun == "done" })
+	h.taskWhen(1, "looked at", func(t api.Task) bool { return t.DryRun == "done" })
 	page := h.get("/tasks/1")
 	page.has(t, "<progress", `value="0" max="4"`, "Who can be reached", "<strong>4</strong> can be reached", ">Start<", "@news_one", "https://t.me/news_two", "-1001234567890", "paused")
 	if a := h.submit("/tasks/1", "do", "resume"); a.header.Get("Location") != "/tasks/1?done=task-resumed" {
@@ -242,7 +243,7 @@ func TestASessionFileIsUploaded(t *testing.T) {
 		return h.do(r)
 	}
 	upload([]byte("nothing of the kind")).has(t, "neither a StringSession nor")
-	upload(make([]byte, maxSession+1)).has(t, "larger than 1 MB")
+	upload(make([]byte, 1<<20+1)).has(t, "larger than 1 MB")
 	upload(nil).has(t, "The session is missing")
 	if a := upload(append([]byte("SQLite format 3\x00"), make([]byte, 900<<10)...)); a.header.Get("Location") != "/logins?done=session-used" {
 		t.Errorf("%d %s", a.status, a.body)

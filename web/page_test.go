@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"belfry/store"
+	"belfry/web/api"
 )
 
 func TestBothLanguagesHaveEveryWord(t *testing.T) {
@@ -161,7 +162,7 @@ func TestAPostIsChangedOnThePage(t *testing.T) {
 	if a := h.submit("/posts/1/change", form...); a.status != http.StatusSeeOther {
 		t.Fatalf("%d %s", a.status, a.body)
 	}
-	var changed post
+	var changed api.Post
 	h.api("GET", "/scheduled-posts/1", "").decode(t, &changed)
 	if changed.Text != "Good\nbye" || changed.Format != "markdown" || changed.Target != "@other" || !changed.Silent || changed.Lateness.Policy != "skip" ||
 		len(changed.Media) != 1 || changed.Media[0].URL == "" || changed.Media[0].Kind != "video" {
@@ -278,7 +279,7 @@ func TestALoginThatCannotConnectSaysWhy(t *testing.T) {
 	page := h.get("/logins")
 	page.has(t, "not connected", "Telegram API ID is not configured")
 	page.lacks(t, "is logging it in")
-	var all struct{ Items []identity }
+	var all struct{ Items []api.Identity }
 	if h.api("GET", "/identities", "").decode(t, &all); all.Items[0].Reason == nil || !strings.Contains(all.Items[0].Reason.Text, "Telegram API ID") {
 		t.Errorf("the API says %+v", all.Items[0])
 	}

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"errors"
 	"strings"
 
 	"belfry/scheduler"
@@ -31,13 +30,13 @@ func plan(tx *store.Tx, j store.Job) (planned, error) {
 	p := planned{job: j, why: why}
 	switch j.Kind {
 	case posts.Kind:
-		p.post, err = subject(tx.Posts.Table, j.Subject)
+		p.post = subject(tx.Posts.Table, j.Subject)
 	case tasks.Kind, tasks.CheckKind:
-		p.task, err = subject(tx.Tasks.Table, j.Subject)
+		p.task = subject(tx.Tasks.Table, j.Subject)
 	case notices.Kind:
-		p.note, err = subject(tx.Notices.Table, j.Subject)
+		p.note = subject(tx.Notices.Table, j.Subject)
 	}
-	return p, err
+	return p, nil
 }
 
 // readComing reads what runs next. Jobs that are paused keep their places among the others, long
@@ -82,12 +81,12 @@ func (o *overview) readComing(tx *store.Tx) error {
 func watches(kind string) bool { return kind == alerts.Kind || kind == alerts.HeartbeatKind }
 
 // subject returns nil for a record that is gone or damaged: it must not hide the others.
-func subject[T any](table store.Table[T], id uint64) (*T, error) {
+func subject[T any](table store.Table[T], id uint64) *T {
 	row, err := table.Get(id)
-	if store.IsCorrupt(err) || errors.Is(err, store.ErrNotFound) {
-		return nil, nil
+	if err != nil {
+		return nil
 	}
-	return &row, err
+	return &row
 }
 
 // jobTitle says in words what a job is, where it goes, and where to read more.

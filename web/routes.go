@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/labstack/echo/v4"
+
+	"belfry/web/session"
 )
 
 // The largest forms that the page accepts, in bytes; huma has its own limit for the API. A list of
@@ -25,32 +27,27 @@ func longForms() []string {
 // routes is what is served over TCP: the API for holders of a token, the page for its owner.
 func (s *Server) routes(ending <-chan struct{}) *echo.Echo {
 	e := s.newEcho()
-	e.Use(s.knownHost, s.sameOrigin)
-	s.machineRoutes(e, newAPI(e, s.cfg.Version, s.cfg.Log, s.bearer), false)
+	e.Use(s.sessions.KnownHost, s.sessions.SameOrigin)
+	s.api.Mount(e)
+	s.healthRoutes(e)
 
 	e.GET(assetBase+":name", s.assets.serve)
 	page := e.Group("", limitForm)
-	page.POST("/language", s.chooseLanguage)
-	page.GET("/sign-in", s.showSignIn)
-	page.POST("/sign-in", s.checkSignIn)
-	page.GET("/sign-in/link", s.showLink)
-	page.POST("/sign-in/link", s.useLink)
-	s.ownerRoutes(page.Group("", s.signedIn), ending)
+	own := page.Group("", s.sessions.Required(s.ui.SignInFirst))
+	s.ui.Ending = ending
+	s.ui.Mount(page, own)
+	s.ownerRoutes(own, ending)
 	return e
 }
 
 // ownerRoutes are the pages that a browser sees once it is signed in.
 func (s *Server) ownerRoutes(own *echo.Group, ending <-chan struct{}) {
-	own.POST("/sign-out", s.signOut)
-	own.GET("/password", s.showPassword)
-	own.POST("/password", s.savePassword)
-
 	paths := map[string]string{
 		"next": "/", "posts": "/posts", "post": "/posts/:id",
-		"accounts": "/accounts", "account": "/accounts/:id", "alerts": "/alerts", "jobs": "/jobs", "job": "/jobs/:id", "logins": "/logins",
+		"accounts": "/accounts", "account": "/accounts/:id", "alerts": "/alerts", "jobs": "/jobs", "job": "/jobs/:id",
 	}
 	for _, view := range liveViews() {
-		if view.name == "posts" || view.name == "post" {
+		if view.name == "posts" || view.name == "post" || view.name == "logins" {
 			continue
 		}
 		if s.accounts == nil && (view.name == "accounts" || view.name == "account") {
@@ -62,8 +59,6 @@ func (s *Server) ownerRoutes(own *echo.Group, ending <-chan struct{}) {
 		own.GET(paths[view.name], s.shown(view))
 		own.GET("/live/"+view.name, s.live(view, ending))
 	}
-	s.ui.Ending = ending
-	s.ui.Mount(nil, own)
 	own.GET("/posts/new", s.newPostForm)
 	own.POST("/posts/new", s.savePost)
 	own.POST("/posts/check", s.checkPost)
@@ -76,20 +71,6 @@ func (s *Server) ownerRoutes(own *echo.Group, ending <-chan struct{}) {
 	}
 	own.POST("/jobs/:id", s.actOnJob)
 	own.POST("/everything", s.actOnEverything)
-	own.POST("/logins", s.addLogin)
-	own.GET("/logins/:id/change", s.editLogin)
-	own.POST("/logins/:id/change", s.changeLogin)
-	own.GET("/logins/:id/remove", s.askRemoval)
-	own.POST("/logins/:id/remove", s.removeLogin)
-	own.POST("/logins/:id/resume", s.resumeLogin)
-	if s.logins != nil {
-		own.POST("/logins/account", s.addAccount)
-		own.GET("/logins/:id/login", s.showLogIn)
-		own.POST("/logins/:id/login", s.takeStep)
-		own.POST("/logins/:id/qr", s.showQR)
-		own.GET("/logins/:id/log-out", s.askLogOut)
-		own.POST("/logins/:id/log-out", s.leaveLogin)
-	}
 }
 
 // accountRoutes are the pages about watched accounts that do not change under the reader's eyes.
@@ -112,32 +93,13 @@ func (s *Server) accountRoutes(own *echo.Group) {
 // owner of the machine may do.
 func (s *Server) socketRoutes() *echo.Echo {
 	e := s.newEcho()
-	e.Use(socketOwner)
-	s.machineRoutes(e, newAPI(e, s.cfg.Version, s.cfg.Log), true)
+	e.Use(session.Owner)
+	s.api.MountSocket(e)
+	s.healthRoutes(e)
 	return e
 }
 
-// machineRoutes are for programs.
-func (s *Server) machineRoutes(e *echo.Echo, a *api, local bool) {
-	s.contentAPI(a)
-	s.postsAPI(a)
-	s.identitiesAPI(a)
-	s.tasksAPI(a)
-	s.chatsAPI(a)
-	s.accountsAPI(a)
-	s.alertsAPI(a)
-	s.jobsAPI(a)
-	s.everythingAPI(a)
-	if local {
-		s.localAPI(a)
-	}
-	doc, err := a.document()
-	e.GET("/api/openapi.json", func(c echo.Context) error {
-		if err != nil {
-			return err
-		}
-		return c.Blob(http.StatusOK, "application/openapi+json", doc)
-	})
+func (s *Server) healthRoutes(e *echo.Echo) {
 	e.GET("/health", s.showHealth)
 	e.GET("/health/workers", s.showWorkers)
 }
@@ -147,7 +109,7 @@ func (s *Server) newEcho() *echo.Echo {
 	e.HideBanner, e.HidePort = true, true
 	e.IPExtractor = echo.ExtractIPDirect()
 	e.HTTPErrorHandler = s.handleError
-	e.Use(headers, recovered)
+	e.Use(session.Headers, recovered)
 	return e
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"belfry/store"
+	"belfry/web/api"
 )
 
 // sayField says a refusal of a field as a sentence in the reader's language.
@@ -68,7 +69,7 @@ func (r reader) sentence(problem, cure string) string {
 }
 
 // say says any refusal.
-func (r reader) say(p *Problem) string {
+func (r reader) say(p *api.Problem) string {
 	if len(p.Errors) == 0 {
 		problem, cure, _ := strings.Cut(p.Detail, ": ")
 		return r.sentence(r.translate(problem), r.translate(cure))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"belfry/store"
+	"belfry/web/api"
 )
 
 // pageCosts returns how many bytes each page allocates: what it reads and writes, however fast the machine is.
@@ -96,7 +97,7 @@ func TestPagesCostTheSameForABroadcastToManyChats(t *testing.T) {
 			}
 		}
 		a := h.api("POST", "/tasks", `{"text":"Hello","hold":true,"dry_run":true,"target_chat_ids":[`+targets.String()+`]}`, "Idempotency-Key", fmt.Sprint(chats))
-		var made task
+		var made api.Task
 		a.decode(t, &made)
 		if a.status != http.StatusCreated || made.Total != chats || made.Left != chats {
 			t.Fatalf("%d %s", a.status, a.body)
@@ -131,7 +132,7 @@ func TestPagesCostTheSameAmongManyAccounts(t *testing.T) {
 			fmt.Fprintf(&text, "name_%05d,a note,%s\\n", i, []string{"press", "city"}[i%2])
 		}
 		a := h.api("POST", "/accounts/import", `{"text":"`+text.String()+`"}`, "Idempotency-Key", fmt.Sprint(from))
-		var report imported
+		var report api.Imported
 		if a.decode(t, &report); report.Added != to-from || len(report.Lines) != to-from {
 			t.Fatalf("%d %.300s", a.status, a.body)
 		}

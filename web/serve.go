@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -147,7 +148,7 @@ func (s *Server) MayListen(addr string) error {
 	if ip, err := netip.ParseAddr(host); host == "localhost" || (err == nil && ip.Unmap().IsLoopback()) {
 		return nil
 	}
-	chosen, err := s.hasPassword()
+	chosen, err := s.sessions.HasPassword()
 	if err != nil {
 		return fmt.Errorf("look for the page's password: %w", err)
 	}
@@ -158,12 +159,12 @@ func (s *Server) MayListen(addr string) error {
 	return nil
 }
 
-// SignInLink returns a link that signs its reader in to the page once, within [linkAge]. base is
-// the page's address, such as http://127.0.0.1:8080.
+// SignInLink returns a link that signs its reader in to the page once, within [session.LinkAge]. base is
+// the page's address, such as http://127.0.0.1:8080; empty means where it listens.
 func (s *Server) SignInLink(base string) (string, error) {
-	key, err := s.links.issue()
+	key, err := s.sessions.IssueLink()
 	if err != nil {
 		return "", err
 	}
-	return strings.TrimSuffix(base, "/") + "/sign-in/link?key=" + key, nil
+	return strings.TrimSuffix(cmp.Or(base, s.base()), "/") + "/sign-in/link?key=" + key, nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"belfry/store"
+	"belfry/web/session"
 )
 
 func TestFormsNeedTheTokenOfTheirSignIn(t *testing.T) {
@@ -146,7 +147,7 @@ func TestALinkEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.advance(linkAge)
+	h.advance(session.LinkAge)
 	if a := h.get(strings.TrimPrefix(link, h.base)); a.status != http.StatusGone {
 		t.Errorf("%d", a.status)
 	}
@@ -176,21 +177,6 @@ func TestAChangedPasswordEndsOtherSignIns(t *testing.T) {
 	}
 }
 
-func TestThePasswordOfTheSettingsIsTakenOnce(t *testing.T) {
-	h := start(t)
-	if err := h.server.firstPassword("something else"); err != nil {
-		t.Fatal(err)
-	}
-	h.signIn()
-	for hash, password := range map[string]string{
-		"": "", "plain": "plain", argonPrefix: "", argonPrefix + "AAAAAAAAAAAAAAAAAAAAAA$": "",
-	} {
-		if h.server.doorkeeper.matches(hash, password) {
-			t.Errorf("%q lets %q in", hash, password)
-		}
-	}
-}
-
 func TestWithoutAPasswordItListensOnLoopbackAlone(t *testing.T) {
 	h := start(t, func(c *Config) { c.Password = "" })
 	for addr, allowed := range map[string]bool{
@@ -202,7 +188,7 @@ func TestWithoutAPasswordItListensOnLoopbackAlone(t *testing.T) {
 			t.Errorf("%s: %v", addr, err)
 		}
 	}
-	h.update(func(tx *store.Tx) error { return tx.Settings.Set(passwordSetting, "chosen") })
+	h.update(func(tx *store.Tx) error { return tx.Settings.Set("page.password", "chosen") })
 	if err := h.server.MayListen("0.0.0.0:8080"); err != nil {
 		t.Errorf("with a password: %v", err)
 	}

@@ -57,29 +57,3 @@ func TestWhatWouldBeChangedInSilenceIsRefusedWithItsField(t *testing.T) {
 		}
 	}
 }
-
-func TestSlowReadersHoldFewAnswers(t *testing.T) {
-	h := start(t)
-	place, _ := h.server.underWay.LoadOrStore(callerSettings, make(chan struct{}, maxUnderWay))
-	for range maxUnderWay { // as many answers as one token may have under way
-		place.(chan struct{}) <- struct{}{}
-	}
-	answered := make(chan int, 1)
-	go func() { answered <- h.api("GET", "/jobs", "").status }()
-	var made struct{ Token string }
-	h.socket()("POST", "/tokens", `{"name":"another"}`).decode(t, &made)
-	r := h.request("GET", "/api/v1/jobs", "")
-	r.Header.Set("Authorization", "Bearer "+made.Token)
-	if a := h.do(r); a.status != http.StatusOK {
-		t.Errorf("another token: %d", a.status)
-	}
-	select {
-	case status := <-answered:
-		t.Fatalf("one more was not kept waiting: %d", status)
-	default:
-	}
-	<-place.(chan struct{})
-	if status := <-answered; status != http.StatusOK {
-		t.Errorf("one more, when an answer was taken: %d", status)
-	}
-}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+
+	"belfry/web/api"
 )
 
 // Every route is asked by 16 clients at once: those that anybody may ask, many times over, and each GET
@@ -52,7 +54,7 @@ func (h *harness) glance(t *testing.T, method, path string) {
 	r := h.request(method, path, "password=wrong&key=wrong&lang=en").WithContext(ctx)
 	r.Header.Set("Content-Type", echo.MIMEApplicationForm)
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
-	if strings.HasPrefix(path, apiBase) {
+	if strings.HasPrefix(path, api.Base) {
 		r.Header.Set("Authorization", "Bearer "+testToken)
 	}
 	response, err := h.client.Do(r)

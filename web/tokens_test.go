@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"belfry/web/api"
 )
 
 func TestTokens(t *testing.T) {
@@ -68,7 +70,7 @@ func TestTheSocketIsForItsOwner(t *testing.T) {
 	if a := socket("POST", "/check", ""); a.status != http.StatusOK || !strings.Contains(a.body, `"problems":[]`) {
 		t.Errorf("check: %d %s", a.status, a.body)
 	}
-	var link link
+	var link api.Link
 	socket("POST", "/sign-in-links", `{"base":"`+h.base+`"}`).decode(t, &link)
 	if a := h.get(strings.TrimPrefix(link.URL, h.base)); a.status != http.StatusOK {
 		t.Errorf("link: %d", a.status)
@@ -101,7 +103,7 @@ func (h *harness) socket() func(method, path, body string) answered {
 	}}}
 	return func(method, path, body string) answered {
 		if !strings.HasPrefix(path, "/api/") {
-			path = apiBase + path
+			path = api.Base + path
 		}
 		r, err := http.NewRequest(method, "http://belfry"+path, strings.NewReader(body))
 		if err != nil {

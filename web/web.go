@@ -1,6 +1,6 @@
-// Package web is two of Belfry's doors: the JSON API and the admin page. Each handler reads a
-// request, checks who asks, calls an action of the worker that owns it, and says what came of it;
-// it decides nothing itself.
+// Package web serves two of Belfry's doors: the JSON API, which is package api, and the admin page. Each
+// handler reads a request, checks who asks, calls an action of the worker that owns it, and says what came
+// of it; it decides nothing itself.
 //
 // What was answered with success is on the disk. Every refusal is a problem document (RFC 9457)
 // or, on the page, a sentence beside the field that it is about; both name the cure. Views of the
@@ -11,7 +11,6 @@ package web
 import (
 	"fmt"
 	"net"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -19,7 +18,9 @@ import (
 
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/web/api"
 	ui "belfry/web/page"
+	"belfry/web/session"
 	"belfry/worker/accounts"
 	"belfry/worker/alerts"
 	"belfry/worker/identities"
@@ -47,25 +48,11 @@ type Config struct {
 	Log  zerolog.Logger
 }
 
-// Workers are those whose actions the doors offer. Without Tasks there are no broadcasts, without
-// Logins no user account can be logged in, without Accounts none is watched, and without Alerts
-// nobody looks for what is wrong.
-type Workers struct {
-	Posts    *posts.Worker
-	Tasks    *tasks.Worker
-	Logins   *identities.Logins
-	Accounts *accounts.Worker
-	Alerts   *alerts.Worker
-}
+// Workers are those whose actions the doors offer.
+type Workers = api.Workers
 
 // Connection is the state of an identity's connection to its network.
-type Connection struct {
-	Identity  string // the identity's name
-	Platform  string
-	Connected bool
-	Since     time.Time // when it came to be connected, or not; zero if it never was
-	Problem   string    // why it is not connected, in the network's words; empty if it is
-}
+type Connection = identities.Connection
 
 // Server serves the API and the page. Make it with [New]; its methods may be called from any
 // goroutine.
@@ -80,15 +67,13 @@ type Server struct {
 	alerts      *alerts.Worker     // may be nil
 	connections func() []Connection
 
-	assets     assets
-	pages      pages
-	ui         *ui.Server
-	doorkeeper doorkeeper
-	guesses    *guesses
-	links      *links
-	page       atomic.Pointer[net.Addr] // where it is served; nil before
-	streams    chan struct{}            // a place for each live page
-	underWay   sync.Map                 // by caller: a chan struct{} with a place for each request to the API
+	assets   assets
+	pages    pages
+	ui       *ui.Server
+	sessions *session.Sessions
+	api      *api.Server
+	page     atomic.Pointer[net.Addr] // where it is served; nil before
+	streams  chan struct{}            // a place for each live page
 }
 
 // maxStreams bounds the live pages that are open at once.
@@ -111,58 +96,35 @@ func New(cfg Config, db *store.DB, s *scheduler.Scheduler, w Workers, connection
 	}
 	server := &Server{
 		cfg: cfg, db: db, scheduler: s, posts: w.Posts, tasks: w.Tasks, logins: w.Logins, accounts: w.Accounts, alerts: w.Alerts,
-		connections: connections, guesses: newGuesses(db.Now), links: newLinks(db.Now),
-		doorkeeper: newDoorkeeper(),
-		streams:    make(chan struct{}, maxStreams),
+		connections: connections,
+		streams:     make(chan struct{}, maxStreams),
 	}
 	var err error
 	if server.assets, err = newAssets(); err != nil {
 		return nil, err
 	}
-	if server.ui, err = ui.New(ui.Config{
-		Timezone: cfg.Timezone, Lang: cfg.Lang, Version: cfg.Version, Idle: cfg.Idle, Log: cfg.Log, DB: db, Scheduler: s,
-		Posts: w.Posts, Tasks: w.Tasks, Logins: w.Logins, Accounts: w.Accounts, Alerts: w.Alerts, SignIn: signInOf,
-		SendDeliveries: server.sendDeliveries,
-	}); err != nil {
-		return nil, err
-	}
 	if server.pages, err = newPages(server.assets); err != nil {
 		return nil, err
 	}
-	if cfg.Password != "" {
-		if err := server.firstPassword(cfg.Password); err != nil {
-			return nil, err
-		}
-	}
-	return server, nil
-}
-
-// firstPassword sets the page's password unless one was chosen before.
-func (s *Server) firstPassword(password string) error {
-	chosen, err := s.hasPassword()
-	if err != nil || chosen {
-		return err
-	}
-	if err := checkPassword("password", password); err != nil {
-		return err
-	}
-	hash := s.doorkeeper.hash(password)
-	err = s.db.Update(func(tx *store.Tx) error { return tx.Settings.Set(passwordSetting, hash) })
+	server.sessions, err = session.New(session.Config{Hosts: cfg.Hosts, Token: cfg.Token, Password: cfg.Password, Log: cfg.Log}, db)
 	if err != nil {
-		return fmt.Errorf("set the page's password: %w", err)
+		return nil, err
 	}
-	return nil
+	server.api = api.New(api.Config{
+		Version: cfg.Version, Sessions: server.sessions, SignInLink: server.SignInLink, Connections: connections, Log: cfg.Log,
+	}, db, w)
+	server.ui, err = ui.New(ui.Config{
+		Timezone: cfg.Timezone, Lang: cfg.Lang, Version: cfg.Version, Idle: cfg.Idle, Log: cfg.Log, DB: db, Scheduler: s,
+		Posts: w.Posts, Tasks: w.Tasks, Logins: w.Logins, Accounts: w.Accounts, Alerts: w.Alerts, Sessions: server.sessions,
+		Connection: func(i store.Identity) (connected bool, problem string, known bool) {
+			c, known := identities.ConnectionOf(connections(), i)
+			return c.Connected, c.Problem, known
+		},
+		SendDeliveries: server.api.SendDeliveries,
+	})
+	return server, err
 }
 
 // HasPassword reports whether the page has a password. Without one nobody can sign in but with a
 // link from [Server.SignInLink].
-func (s *Server) HasPassword() (bool, error) { return s.hasPassword() }
-
-func (s *Server) hasPassword() (chosen bool, err error) {
-	err = s.db.View(func(tx *store.Tx) error {
-		value, err := tx.Settings.Value(passwordSetting)
-		chosen = value != ""
-		return err
-	})
-	return chosen, err
-}
+func (s *Server) HasPassword() (bool, error) { return s.sessions.HasPassword() }

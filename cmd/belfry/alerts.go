@@ -2,74 +2,53 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
-	"text/tabwriter"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"belfry/store"
 )
 
-type alertsCommand struct {
-	List alertsList `cmd:"" default:"withargs" help:"List what is wrong, or was, the latest first."`
-	Ack  alertsAck  `cmd:"" help:"Say that alerts were seen."`
+// newAlerts returns the commands for alerts.
+func newAlerts() *cobra.Command {
+	return newGroup("alerts", "Alerts: list and acknowledge them.", newAlertsList, newAlertsAck())
 }
 
-type alertsList struct {
-	listing
-	State string `help:"Only those that are open, acknowledged or over."`
+// newAlertsList returns the command that lists the alerts.
+func newAlertsList() *cobra.Command {
+	type alert struct {
+		ID               uint64
+		State, What, Why string
+		RaisedAt         time.Time `json:"raised_at"`
+	}
+	return newList("list", "List what is or was wrong, the latest first.", "/alerts", [][2]string{{"state", "Only open, acknowledged or over (resolved)."}},
+		"ID|STATE|SINCE (UTC)|WHAT|WHY", func(a alert) []any { return []any{a.ID, a.State, moment(a.RaisedAt), a.What, a.Why} })
 }
 
-// Run lists the alerts.
-func (c *alertsList) Run(ctx context.Context, o output) error {
-	var listed struct {
-		Items []struct {
-			ID               uint64 `json:"id"`
-			State, What, Why string
-			RaisedAt         time.Time `json:"raised_at"`
+// newAlertsAck returns the command that acknowledges alerts.
+func newAlertsAck() *cobra.Command {
+	var all bool
+	c := newAPICommand("ack [ID...]", "Acknowledge alerts, by the ids in the list, or all.", func(ctx context.Context, l *local, args []string) error {
+		if all != (len(args) == 0) {
+			return &store.FieldError{Field: "ID", Problem: "or --all must be given, and not both", Cure: "name alerts such as 3 4, or use --all"}
 		}
-	}
-	err := c.list(ctx, o, "/alerts", map[string]string{"state": c.State}, &listed)
-	if err != nil || c.JSON {
-		return err
-	}
-	table := tabwriter.NewWriter(o.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "ID\tSTATE\tSINCE (UTC)\tWHAT\tWHY")
-	for _, a := range listed.Items {
-		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\n", a.ID, a.State, moment(a.RaisedAt), a.What, a.Why)
-	}
-	return table.Flush()
-}
-
-type alertsAck struct {
-	fileSetting
-	IDs []uint64 `arg:"" optional:"" name:"id" help:"Their ids, as the list shows them."`
-	All bool     `help:"All that nobody has seen yet."`
-}
-
-// Run says that alerts were seen.
-func (c *alertsAck) Run(ctx context.Context, o output) (err error) {
-	if (len(c.IDs) == 0) != c.All {
-		return &store.FieldError{Field: "id", Problem: "or --all must be given, and not both", Cure: "name alerts such as 3 4, or say --all"}
-	}
-	l, err := connect(ctx, c.fileSetting)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, l.close()) }()
-	if c.All {
-		var done struct{ Acknowledged int }
-		if err := l.call(ctx, http.MethodPost, "/alerts/acknowledge", nil, &done); err != nil {
+		if all {
+			var done struct{ Acknowledged int }
+			if err := l.call(ctx, http.MethodPost, "/alerts/acknowledge", nil, &done); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintf(l.out, "%d acknowledged\n", done.Acknowledged)
 			return err
 		}
-		_, err := fmt.Fprintf(o.out, "%d acknowledged\n", done.Acknowledged)
-		return err
-	}
-	for _, id := range c.IDs { // those before one that is not there stay acknowledged
-		if err := l.call(ctx, http.MethodPost, fmt.Sprintf("/alerts/%d/acknowledge", id), nil, nil); err != nil {
-			return err
+		for _, id := range args { // an unknown id does not undo those before it
+			if err := l.call(ctx, http.MethodPost, "/alerts/"+id+"/acknowledge", nil, nil); err != nil {
+				return err
+			}
 		}
-	}
-	return nil
+		return nil
+	})
+	c.Flags().BoolVar(&all, "all", false, "All open alerts.")
+	return c
 }

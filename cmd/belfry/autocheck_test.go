@@ -125,10 +125,7 @@ func TestTheDocumentedCheckOfFortyAccounts(t *testing.T) {
 	}
 	states := map[store.AccountState]int{}
 	m.inStore(func(tx *store.Tx) error {
-		for a, err := range tx.Accounts.All() {
-			if err != nil {
-				return err
-			}
+		for a := range tx.Accounts.All() {
 			states[a.State]++
 		}
 		return nil

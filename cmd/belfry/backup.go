@@ -10,59 +10,62 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"belfry/store"
 )
 
-type backupCommand struct {
-	fileSetting
-	File       string `arg:"" type:"path" help:"Where to write the copy; it must not exist yet."`
-	Sealed     bool   `help:"Add the key that its logins need, and encrypt both with BELFRY_BACKUP_PASSPHRASE."`
-	Passphrase string `env:"BELFRY_BACKUP_PASSPHRASE" help:"What a sealed backup is encrypted with; better in the environment."`
+// newBackup returns the command that writes a verified copy of the file.
+func newBackup() *cobra.Command {
+	var options struct {
+		Sealed     bool   `flag:"sealed" help:"Add the key of the logins, and encrypt the backup with BELFRY_BACKUP_PASSPHRASE."`
+		Passphrase string `flag:"passphrase" env:"BELFRY_BACKUP_PASSPHRASE" help:"Encrypts a sealed backup. It is safer in the environment."`
+	}
+	c := newAPICommand("backup FILE", "Write a verified copy of the file to FILE, which must not exist.", func(ctx context.Context, l *local, args []string) error {
+		return backup(ctx, l, args[0], options.Sealed, options.Passphrase)
+	})
+	bind(c.Flags(), &options)
+	return c
 }
 
-// Run writes a verified copy. The service may see another /tmp than the one who asks, so it writes
-// the copy beside its file, and this command brings it to its place.
-func (c *backupCommand) Run(ctx context.Context, o output) (err error) {
-	if _, err := os.Lstat(c.File); err == nil {
-		return &store.FieldError{Field: "FILE", Problem: c.File + " exists", Cure: "choose another name, or remove it"}
+// backup writes a verified copy. The service may see another /tmp than the caller, so it writes the copy
+// beside its file, and this command moves it.
+func backup(ctx context.Context, l *local, file string, sealed bool, passphrase string) error {
+	if _, err := os.Lstat(file); err == nil {
+		return &store.FieldError{Field: "FILE", Problem: file + " exists", Cure: "choose another name, or remove it"}
 	}
-	if c.Sealed && c.Passphrase == "" {
-		return &store.FieldError{Field: "BELFRY_BACKUP_PASSPHRASE", Problem: "is missing, and a sealed backup needs it", Cure: "set it, and keep it elsewhere, too"}
+	if sealed && passphrase == "" {
+		return &store.FieldError{Field: "BELFRY_BACKUP_PASSPHRASE", Problem: "is missing, and a sealed backup needs it", Cure: "set it, and keep a copy elsewhere"}
 	}
-	keyFile, err := c.keyPath()
+	keyFile, err := l.file.keyPath()
 	if err != nil {
 		return err
 	}
-	key, err := c.key(false)
-	if err != nil && c.Sealed { // else it is not needed
+	key, err := l.file.key(false)
+	if err != nil && sealed { // else it is not needed
 		return err
 	}
-	if c.Sealed && key == nil {
+	if sealed && key == nil {
 		return &store.FieldError{Field: "BELFRY_KEY_FILE", Problem: "is missing: there is no key at " + keyFile, Cure: "name the one that belfry serve uses"}
 	}
-	l, err := connect(ctx, c.fileSetting)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, l.close()) }()
-	beside := filepath.Join(filepath.Dir(c.DB), fmt.Sprintf("backup-%d.db", time.Now().UnixNano()))
+	beside := filepath.Join(filepath.Dir(l.file.DB), fmt.Sprintf("backup-%d.db", time.Now().UnixNano()))
 	if err := l.call(ctx, http.MethodPost, "/backup", map[string]string{"file": beside}, nil); err != nil {
 		return err
 	}
-	if c.Sealed {
-		if err := errors.Join(store.Seal(beside, c.File, c.Passphrase, key), os.Remove(beside)); err != nil {
+	if sealed {
+		if err := errors.Join(store.Seal(beside, file, passphrase, key), os.Remove(beside)); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(o.out, "%s: written, verified and sealed, with the key of its logins\n", c.File)
+		_, err = fmt.Fprintf(l.out, "%s: written, verified and sealed, with the key of its logins\n", file)
 		return err
 	}
-	if err := move(beside, c.File); err != nil {
+	if err := move(beside, file); err != nil {
 		return fmt.Errorf("the copy is good but stayed at %s: %w", beside, err)
 	}
-	_, err = fmt.Fprintf(o.out, `%s: written and verified
+	_, err = fmt.Fprintf(l.out, `%s: written and verified
 Its logins are sealed with the key in %s: keep a copy of that key elsewhere, too, or they have
 to be logged in again. With --sealed the backup carries it, encrypted with BELFRY_BACKUP_PASSPHRASE.
-`, c.File, keyFile)
+`, file, keyFile)
 	return err
 }
 

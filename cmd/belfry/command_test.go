@@ -8,10 +8,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/spf13/pflag"
 
 	"belfry/scheduler/schedulertest"
 	"belfry/store"
@@ -92,6 +95,18 @@ func TestWrongUsageIsTwoAndSaysWhatToDo(t *testing.T) {
 		"chats that are none":             {args: []string{"serve"}, env: "TARGET_CHAT_IDS=-1001234567890,what is this", says: "TARGET_CHAT_IDS"},
 		"an open door without a password": {args: []string{"serve"}, env: "BELFRY_LISTEN=0.0.0.0:0", says: "BELFRY_ADMIN_PASSWORD"},
 		"a file that is not there":        {args: []string{"token"}, env: "BELFRY_DB=/nowhere/belfry.db", says: "/nowhere/belfry.db"},
+		"a command that is not there":     {args: []string{"tasks", "lst"}, says: `unknown command "lst"`},
+		"an argument that is missing":     {args: []string{"tasks", "show"}, says: "ID is missing"},
+		"an id that is no number":         {args: []string{"tasks", "show", "../tokens"}, says: `ID: "../tokens"`},
+		"an argument too many":            {args: []string{"check", "one", "two"}, says: `unexpected argument "two"`},
+		"a flag that is no number":        {args: []string{"jobs", "--limit", "x"}, says: `--limit: "x" cannot be used`},
+		"a variable that is no number":    {args: []string{"serve"}, env: "MAX_TASK_ATTEMPTS=1.5", says: `MAX_TASK_ATTEMPTS: "1.5" cannot be used`},
+		"a variable that is no time":      {args: []string{"serve"}, env: "BELFRY_POST_BACKOFF=5", says: "BELFRY_POST_BACKOFF: \"5\" cannot be used: write a time such as 30s"},
+		"a variable that is not a bool":   {args: []string{"serve"}, env: "DISABLE_WORKERS=maybe", says: "DISABLE_WORKERS"},
+		"a language that is not there":    {args: []string{"serve", "--lang", "fr"}, says: "use en or ru"},
+		"a text and a content":            {args: []string{"tasks", "create", "--text", "a", "--content", "3"}, says: "--text and --content"},
+		"a backup that is not there":      {args: []string{"restore", "nothing"}, says: "FILE cannot be read"},
+		"no command":                      {says: ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := newMachine(t)
@@ -101,6 +116,67 @@ func TestWrongUsageIsTwoAndSaysWhatToDo(t *testing.T) {
 				t.Errorf("exit code %d: %v", exitCode(err), err)
 			}
 		})
+	}
+}
+
+func TestSettingsComeFromTheFlagThenTheVariableThenTheDefault(t *testing.T) {
+	t.Setenv("BELFRY_LANG", "ru")
+	t.Setenv("BELFRY_TIMEZONE", "Europe/Moscow")
+	t.Setenv("BELFRY_LISTEN", "")
+	t.Setenv("DISABLE_WORKERS", "yes")
+	t.Setenv("TARGET_CHAT_IDS", "-100,@news")
+	t.Setenv("BELFRY_POST_BACKOFF", "2m")
+	var s settings
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	bind(flags, &s)
+	if err := errors.Join(flags.Parse([]string{"--lang", "en", "--admin-id", "5,6"}), readEnvironment(flags)); err != nil {
+		t.Fatal(err)
+	}
+	want := defaultSettings()
+	want.Timezone, want.DisableWorkers, want.TargetChats, want.Admins, want.PostBackoff = "Europe/Moscow", true, []string{"-100", "@news"}, people{5, 6}, 2*time.Minute
+	if !reflect.DeepEqual(s, want) || want.Listen != "127.0.0.1:8080" || want.MaxPause != 40 {
+		t.Errorf("the settings are %+v", s)
+	}
+}
+
+func TestAListGoesOnAtItsCursor(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	db, err := store.Open(m.file(), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := m.output("accounts", "add", "--keep-watching", "one", "two", "zoo"); err != nil || !strings.Contains(out, "3 added") {
+		t.Fatalf("accounts add: %v: %s", err, out)
+	}
+	first, err := m.output("accounts", "--limit", "2")
+	head, cursor, more := strings.Cut(first, "more: --cursor ")
+	if err != nil || !more || !strings.Contains(head, "one") || !strings.Contains(head, "two") || strings.Contains(head, "zoo") {
+		t.Fatalf("the first page: %v: %s", err, first)
+	}
+	rest, err := m.output("accounts", "list", "--cursor", strings.TrimSpace(cursor))
+	if err != nil || !strings.Contains(rest, "zoo") || strings.Contains(rest, "two") || strings.Contains(rest, "more:") {
+		t.Errorf("the rest: %v: %s", err, rest)
+	}
+	if out, err := m.output("accounts", "--tag", "none", "--json"); err != nil || strings.Contains(out, "zoo") {
+		t.Errorf("with a tag that none has: %v: %s", err, out)
+	}
+	if out, err := m.output("accounts", "--json"); err != nil || strings.Count(out, `"keep_watching":true`) != 3 {
+		t.Errorf("as JSON: %v: %s", err, out)
+	}
+}
+
+func TestTheShellCompletesCommands(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	if out, err := m.output("completion", "bash"); err != nil || !strings.Contains(out, "__start_belfry") {
+		t.Errorf("%v: %.200s", err, out)
+	}
+	if out, err := m.output("__complete", "tasks", "d"); err != nil || !strings.Contains(out, "deliveries") || !strings.Contains(out, "dry-run") {
+		t.Errorf("%v: %s", err, out)
 	}
 }
 

@@ -100,11 +100,10 @@ func mustConnect(before, now store.Identity) bool {
 func (svc *service) identities() (map[uint64]store.Identity, error) {
 	byID := make(map[uint64]store.Identity)
 	err := svc.db.View(func(tx *store.Tx) error {
-		all, err := tx.Identities.Of(telegram.Platform)
-		for _, i := range all {
+		for _, i := range tx.Identities.Of(telegram.Platform) {
 			byID[i.ID] = i
 		}
-		return err
+		return nil
 	})
 	return byID, err
 }
@@ -160,15 +159,14 @@ func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Se
 // connections says for the page and for health which logins are connected.
 func (svc *service) connections() (all []web.Connection) {
 	err := svc.db.View(func(tx *store.Tx) error {
-		identities, err := tx.Identities.Of(telegram.Platform)
-		for _, i := range identities {
+		for _, i := range tx.Identities.Of(telegram.Platform) {
 			status := svc.telegram.Status(i.ID)
 			all = append(all, web.Connection{
 				Identity: i.Name, Platform: i.Platform, Since: status.Since, Problem: status.Err,
 				Connected: status.State == telegram.StateConnected,
 			})
 		}
-		return err
+		return nil
 	})
 	if err != nil {
 		svc.log.Error().Err(err).Msg("logins could not be read")

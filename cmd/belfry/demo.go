@@ -5,11 +5,14 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"belfry/platform/profile/profiletest"
 	"belfry/platform/telegram/telegramtest"
@@ -20,10 +23,20 @@ import (
 	"belfry/worker/tasks"
 )
 
-type demoCommand struct {
-	Listen   string `default:"127.0.0.1:8080" help:"Address of the page; if it is taken, a free one is used."`
-	Lang     string `env:"BELFRY_LANG" default:"en" enum:"en,ru" help:"Language of the page: en or ru."`
-	Timezone string `env:"BELFRY_TIMEZONE" default:"UTC" help:"Zone of the times on the page."`
+// newDemo returns the command that shows everything against a built-in fake Telegram.
+func newDemo() *cobra.Command {
+	var options struct {
+		Listen   string `flag:"listen" default:"127.0.0.1:8080" help:"Address of the page. If it is taken, a free one is used."`
+		Lang     string `flag:"lang" env:"BELFRY_LANG" default:"en" help:"Language of the page: en or ru."`
+		Timezone string `flag:"timezone" env:"BELFRY_TIMEZONE" default:"UTC" help:"Time zone of the page, such as Europe/Moscow."`
+	}
+	c := newCommand("demo", "Try everything with a built-in fake Telegram. Nothing to configure, nothing is kept.", func(c *cobra.Command, _ []string) error {
+		s := defaultSettings()
+		s.Listen, s.Lang, s.Timezone = free(options.Listen), options.Lang, options.Timezone
+		return demo(c.Context(), s, c.OutOrStdout(), c.ErrOrStderr())
+	})
+	bind(c.Flags(), &options)
+	return c
 }
 
 const (
@@ -32,8 +45,8 @@ const (
 	demoChannel     = "belfry_demo"
 )
 
-// Run serves with a built-in fake Telegram and a file that is thrown away at the end.
-func (c *demoCommand) Run(ctx context.Context, o output) (err error) {
+// demo serves with a built-in fake Telegram and a file that is removed at the end.
+func demo(ctx context.Context, s settings, out, log io.Writer) (err error) {
 	dir, err := os.MkdirTemp("", "belfry-demo")
 	if err != nil {
 		return err
@@ -49,18 +62,15 @@ func (c *demoCommand) Run(ctx context.Context, o output) (err error) {
 	defer sites.Close()
 	sites.Set(profiletest.Exists, "evening.news")
 
-	s := settings{
-		fileSetting: fileSetting{DB: filepath.Join(dir, "belfry.db"), KeyFile: filepath.Join(dir, "settings", keyName)},
-		Listen:      free(c.Listen), Timezone: c.Timezone, Lang: c.Lang,
-		AdminPassword: rand.Text(), // nobody needs it: the link signs in
-		TelegramAPIID: telegramtest.AppID, TelegramAPIHash: telegramtest.AppHash,
-		TelegramBotToken: demoToken, TelegramChat: "@" + demoChannel, AdminBotToken: demoNotifyToken, Admins: people{owner},
-		InstagramWeb: sites.URL,
-		TelegramDC:   tg.DC(), TelegramKey: tg.PublicKeyPEM(),
-		MinPause: 3, MaxPause: 8, TaskAttempts: 3, TaskRefusals: 5, CheckMinPause: 3 * time.Second, CheckMaxPause: 5 * time.Second,
-		PostAttempts: 3, PostBackoff: 10 * time.Second, PostDeadline: 10 * time.Second,
-		LogLevel: "warn", LogFormat: "auto",
-	}
+	s.fileSetting = fileSetting{DB: filepath.Join(dir, "belfry.db"), KeyFile: filepath.Join(dir, "settings", keyName)}
+	s.AdminPassword = rand.Text() // the link signs in
+	s.TelegramAPIID, s.TelegramAPIHash = telegramtest.AppID, telegramtest.AppHash
+	s.TelegramDC, s.TelegramKey = tg.DC(), tg.PublicKeyPEM()
+	s.TelegramBotToken, s.TelegramChat, s.AdminBotToken, s.Admins = demoToken, "@"+demoChannel, demoNotifyToken, people{owner}
+	s.InstagramWeb = sites.URL
+	s.MinPause, s.MaxPause = 3, 8
+	s.PostBackoff, s.PostDeadline = 10*time.Second, 10*time.Second
+	s.LogLevel = "warn"
 	ready := func(svc *service) error {
 		link, err := svc.web.SignInLink(svc.url)
 		if err != nil {
@@ -75,7 +85,7 @@ func (c *demoCommand) Run(ctx context.Context, o output) (err error) {
 		if err := demoWatch(svc); err != nil {
 			return fmt.Errorf("watch the demo's accounts: %w", err)
 		}
-		_, err = fmt.Fprintf(o.out, `Belfry demo: a built-in fake Telegram, nothing leaves this machine, nothing is kept.
+		_, err = fmt.Fprintf(out, `Belfry demo: a built-in fake Telegram, nothing leaves this machine, nothing is kept.
 
   page   %s
   open   %s
@@ -88,22 +98,22 @@ here. Ctrl-C ends the demo.
 `, svc.url, link)
 		return err
 	}
-	go showMessages(ctx, o, tg, "@"+demoChannel, channel.ID)
+	go showMessages(ctx, out, tg, "@"+demoChannel, channel.ID)
 	for _, group := range groups {
-		go showMessages(ctx, o, tg, group.Title, group.ID)
+		go showMessages(ctx, out, tg, group.Title, group.ID)
 	}
 	tg.Write(owner, notify, "/start") // a bot writes to nobody who has not written to it
-	go demoOwner(ctx, o, tg, notify, owner)
-	return s.serve(ctx, s.logger(o.log).With().Str("demo", "yes").Logger(), ready)
+	go demoOwner(ctx, out, tg, notify, owner)
+	return s.serve(ctx, s.logger(log).With().Str("demo", "yes").Logger(), ready)
 }
 
 // free is addr if it can be listened at, and else a free port of the same host.
 func free(addr string) string {
 	l, err := net.Listen("tcp", addr)
-	if err != nil {
-		return "127.0.0.1:0"
+	if err == nil {
+		err = l.Close()
 	}
-	if err := l.Close(); err != nil {
+	if err != nil {
 		return "127.0.0.1:0"
 	}
 	return addr
@@ -188,21 +198,21 @@ func demoWatch(svc *service) error {
 }
 
 // demoOwner asks the bot that tells the owner for its menu, and prints what it says.
-func demoOwner(ctx context.Context, o output, tg *telegramtest.Server, bot, owner int64) {
+func demoOwner(ctx context.Context, out io.Writer, tg *telegramtest.Server, bot, owner int64) {
 	if tg.AwaitDone(ctx, "updates.getState", 1) != nil {
 		return
 	}
 	tg.Write(owner, bot, "/status")
 	for n := 1; tg.AwaitPrivate(ctx, bot, owner, n) == nil; n++ {
 		m := tg.PrivateMessages(bot, owner)[n-1]
-		fmt.Fprintf(o.out, "%s  the bot to the owner  %s\n", m.At.Local().Format(time.TimeOnly), strings.ReplaceAll(m.Text, "\n", "\n"+strings.Repeat(" ", 32)))
+		fmt.Fprintf(out, "%s  the bot to the owner  %s\n", m.At.Local().Format(time.TimeOnly), strings.ReplaceAll(m.Text, "\n", "\n"+strings.Repeat(" ", 32)))
 	}
 }
 
 // showMessages prints what arrives in a chat of the demo.
-func showMessages(ctx context.Context, o output, tg *telegramtest.Server, name string, chat int64) {
+func showMessages(ctx context.Context, out io.Writer, tg *telegramtest.Server, name string, chat int64) {
 	for n := 1; tg.Await(ctx, chat, n) == nil; n++ {
 		m := tg.Messages(chat)[n-1]
-		fmt.Fprintf(o.out, "%s  %s  %s\n", m.At.Local().Format(time.TimeOnly), name, m.Text)
+		fmt.Fprintf(out, "%s  %s  %s\n", m.At.Local().Format(time.TimeOnly), name, m.Text)
 	}
 }

@@ -1,22 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
 	"belfry/store"
 )
-
-type doctorCommand struct {
-	fileSetting
-	JSON bool `name:"json" help:"Print JSON."`
-}
 
 // finding is what the doctor has looked at.
 type finding struct {
@@ -25,139 +21,113 @@ type finding struct {
 	Says string `json:"says"` // what was found and, if it is not good, what helps
 }
 
-// Run looks at the service, the file, the disk and the clock, and fails if anything is not as it
-// should be.
-func (c *doctorCommand) Run(ctx context.Context, o output) error {
-	findings := []finding{c.service(ctx)}
-	findings = append(findings, c.file(ctx)...)
-	findings = append(findings, c.disk(), clock())
-	bad := 0
-	for _, f := range findings {
-		if !f.Good {
-			bad++
-		}
-	}
-	if c.JSON {
-		if err := json.NewEncoder(o.out).Encode(map[string]any{"findings": findings}); err != nil {
-			return err
-		}
-	} else {
-		for _, f := range findings {
+// newDoctor returns the command that looks at the service, the file, the disk and the clock, and fails if
+// anything is wrong.
+func newDoctor() *cobra.Command {
+	return withJSON(newFileCommand("doctor", "Check the service, the file, the disk and the clock of this machine.", func(c *cobra.Command, f fileSetting, _ []string) (err error) {
+		asJSON, _ := c.Flags().GetBool("json")
+		findings := append([]finding{checkService(c.Context(), f.socket())}, checkFile(c.Context(), f)...)
+		findings = append(findings, checkDisk(f.DB), checkClock())
+		bad := 0
+		for _, found := range findings {
 			mark := "ok "
-			if !f.Good {
+			if !found.Good {
 				mark = "!! "
+				bad++
 			}
-			fmt.Fprintf(o.out, "%s %-8s %s\n", mark, f.What, f.Says)
+			if !asJSON {
+				fmt.Fprintf(c.OutOrStdout(), "%s %-8s %s\n", mark, found.What, found.Says)
+			}
 		}
-	}
-	if bad > 0 {
-		return fmt.Errorf("%d of %d are not as they should be", bad, len(findings))
-	}
-	return nil
+		if asJSON {
+			err = json.NewEncoder(c.OutOrStdout()).Encode(map[string]any{"findings": findings})
+		}
+		if bad > 0 {
+			return errors.Join(err, fmt.Errorf("%d of %d are not as they should be", bad, len(findings)))
+		}
+		return err
+	}))
 }
 
-// service asks the running service how it is.
-func (c *doctorCommand) service(ctx context.Context) finding {
-	f := finding{What: "service"}
-	conn, err := net.Dial("unix", c.socket())
-	if err != nil {
-		f.Says = "does not run on this file: start it with systemctl start belfry, or belfry serve"
-		return f
+// checkService asks the running service for its health.
+func checkService(ctx context.Context, socket string) finding {
+	const what = "service"
+	if running, err := serves(socket); err != nil || !running {
+		return finding{what, false, "does not run on this file: start it with systemctl start belfry, or belfry serve"}
 	}
-	defer conn.Close()
+	var health struct{ Reasons []struct{ Text string } }
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://belfry/health", nil)
 	if err != nil {
-		f.Says = err.Error()
-		return f
+		return finding{what, false, err.Error()}
 	}
-	resp, err := client(c.socket()).Do(req)
+	resp, err := client(socket).Do(req)
+	if err == nil {
+		err = errors.Join(json.NewDecoder(resp.Body).Decode(&health), resp.Body.Close())
+	}
 	if err != nil {
-		f.Says = fmt.Sprintf("does not answer (%v): see its log, and restart it", err)
-		return f
+		return finding{what, false, fmt.Sprintf("does not answer (%v): see its log, and restart it", err)}
 	}
-	defer resp.Body.Close()
-	var health struct {
-		Reasons []struct{ Text string } `json:"reasons"`
-	}
-	if err := json.NewDecoder(resp.Body).Decode(&health); err != nil {
-		f.Says = fmt.Sprintf("does not answer as it should (%v): see its log", err)
-		return f
-	}
-	f.Good, f.Says = true, "runs, and finds nothing wrong with itself"
+	says := ""
 	for _, r := range health.Reasons {
-		if f.Good {
-			f.Good, f.Says = false, ""
-		}
-		f.Says += r.Text + " "
+		says += r.Text + " "
 	}
-	return f
+	return finding{what, says == "", cmp.Or(says, "runs, and finds nothing wrong with itself")}
 }
 
-// file verifies the file and finds out whether a plain copy of it is good.
-func (c *doctorCommand) file(ctx context.Context) []finding {
-	file, copies := finding{What: "file"}, finding{What: "copies"}
-	l, err := connect(ctx, c.fileSetting)
+// checkFile verifies the file and finds out whether a plain copy of it is good.
+func checkFile(ctx context.Context, f fileSetting) []finding {
+	const what = "file"
+	l, err := connect(ctx, f)
 	if err != nil {
-		file.Says = err.Error()
-		return []finding{file}
+		return []finding{{what, false, err.Error()}}
 	}
 	var result struct {
-		Problems []store.Problem `json:"problems"`
-		Copyable bool            `json:"copyable"`
-		Why      string          `json:"why"`
+		Problems []store.Problem
+		Copyable bool
+		Why      string
 	}
 	err = l.call(ctx, http.MethodPost, "/check", nil, &result)
 	if err := errors.Join(err, l.close()); err != nil {
-		file.Says = err.Error()
-		return []finding{file}
+		return []finding{{what, false, err.Error()}}
 	}
-	file.Good, file.Says = true, c.DB+" was verified"
-	if len(result.Problems) > 0 {
-		file.Good = false
-		file.Says = fmt.Sprintf("%s has %d problems, the first: %s: run belfry check for all, and restore a backup",
-			c.DB, len(result.Problems), result.Problems[0])
+	file, copies := finding{what, true, f.DB + " was verified"}, finding{"copies", true, "a plain copy (cp, rsync, tar) is good at any time"}
+	if n := len(result.Problems); n > 0 {
+		file = finding{what, false, fmt.Sprintf("%s has %d problems, the first: %s: run belfry check for all, and restore a backup", f.DB, n, result.Problems[0])}
 	}
-	copies.Good, copies.Says = true, "a plain copy (cp, rsync, tar) is good at any time"
 	if !result.Copyable {
-		copies.Good, copies.Says = false, result.Why+": make copies with belfry backup"
-	} else if onOverlay(c.DB) {
-		copies.Good, copies.Says = false, "the file is in an overlay, as in a container without a volume: copies of it from outside "+
-			"(the upper folder) can be bad: keep the file in a volume, or make copies with belfry backup"
+		copies = finding{"copies", false, result.Why + ": make copies with belfry backup"}
+	} else if onOverlay(f.DB) {
+		copies = finding{"copies", false, "the file is in an overlay, as in a container without a volume: copies of it from outside " +
+			"(the upper folder) can be bad: keep the file in a volume, or make copies with belfry backup"}
 	}
 	return []finding{file, copies}
 }
 
-// disk looks for room.
-func (c *doctorCommand) disk() finding {
-	f := finding{What: "disk"}
-	d, err := disk(c.DB)
+// checkDisk looks for room.
+func checkDisk(file string) finding {
+	d, err := disk(file)
 	if err != nil {
-		f.Says = err.Error()
-		return f
+		return finding{"disk", false, err.Error()}
 	}
-	f.Good = d.Free > d.Need
-	f.Says = fmt.Sprintf("%.0f MiB are free, and %.0f are needed for a backup", mebibytes(d.Free), mebibytes(d.Need))
-	if !f.Good {
-		f.Says += ": make room, or run belfry compact"
+	says := fmt.Sprintf("%.0f MiB are free, and %.0f are needed for a backup", mebibytes(d.Free), mebibytes(d.Need))
+	if d.Free <= d.Need {
+		return finding{"disk", false, says + ": make room, or run belfry compact"}
 	}
-	return f
+	return finding{"disk", true, says}
 }
 
-// clock asks the kernel whether the time comes from somewhere.
-func clock() finding {
-	f := finding{What: "clock"}
+// checkClock asks the kernel whether the clock is synchronised.
+func checkClock() finding {
 	var t unix.Timex
 	state, err := unix.Adjtimex(&t)
 	const unsynchronised = 5 // TIME_ERROR
 	switch {
 	case err != nil:
-		f.Good, f.Says = true, "could not be asked: "+err.Error()
+		return finding{"clock", true, "could not be asked: " + err.Error()}
 	case state == unsynchronised || t.Status&unix.STA_UNSYNC != 0:
-		f.Says = "is not synchronised: posts go out by it, so turn on time synchronisation (timedatectl set-ntp true)"
-	default:
-		f.Good, f.Says = true, "is synchronised"
+		return finding{"clock", false, "is not synchronised: posts go out by it, so turn on time synchronisation (timedatectl set-ntp true)"}
 	}
-	return f
+	return finding{"clock", true, "is synchronised"}
 }
 
 // onOverlay reports whether a file is on overlayfs. There it can be opened without our being told: by

@@ -270,10 +270,7 @@ func (m *machine) inStore(fn func(*store.Tx) error) {
 func (m *machine) allPosts() (posts []store.Post) {
 	m.t.Helper()
 	m.inStore(func(tx *store.Tx) error {
-		for p, err := range tx.Posts.All() {
-			if err != nil {
-				return err
-			}
+		for p := range tx.Posts.All() {
 			posts = append(posts, p)
 		}
 		return nil

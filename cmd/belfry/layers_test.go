@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// The house rules. A room is a folder at the top; platform and worker are shared by many,
+// The house rules. A room is a folder at the top; platform, worker and web are shared by many,
 // so each folder in them is a room of its own. A room may always import itself.
 var (
 	// mayImport is, for each room, the rooms that it may import. "adapters" are the rooms
@@ -26,8 +26,11 @@ var (
 		"platform/*":        {"platform", "platform/fetch"},
 		"worker/*":          {"store", "scheduler", "platform", "adapters", "worker/send"},
 		"worker/adminbot":   {"store", "scheduler", "platform", "adapters", "workers"}, // a door to their actions
-		"web":               {"store", "scheduler", "workers"},
-		"cmd":               {"store", "scheduler", "platform", "adapters", "workers", "web"},
+		"web":               {"store", "scheduler", "workers", "web/session", "web/api", "web/page"},
+		"web/session":       {"store"},
+		"web/api":           {"store", "scheduler", "workers", "web/session"},
+		"web/page":          {"store", "scheduler", "workers", "web/session"},
+		"cmd":               {"store", "scheduler", "platform", "adapters", "workers", "web", "web/api"},
 		"systemd":           {},
 		"docs":              {"store", "scheduler", "platform", "adapters", "worker/tasks"}, // what is measured there
 	}
@@ -44,8 +47,8 @@ var (
 		"github.com/gotd/":              {"platform/telegram"},
 		"go.etcd.io/bbolt":              {"store"},
 		"github.com/reugn/go-quartz":    {"scheduler"},
-		"github.com/labstack/echo":      {"web", "cmd"},
-		"github.com/danielgtaylor/huma": {"web", "cmd"},
+		"github.com/labstack/echo":      {"web", "web/session", "web/api", "web/page", "cmd"},
+		"github.com/danielgtaylor/huma": {"web/api", "cmd"},
 	}
 
 	// testsMayUse are libraries that tests of other rooms may use, too: a row that is damaged on
@@ -173,6 +176,11 @@ func TestEachHouseRuleIsEnforced(t *testing.T) {
 		{"web/posts.go", "github.com/labstack/echo/v4", true},
 		{"web/posts_test.go", "belfry/platform/telegram/telegramtest", true},
 		{"web/posts.go", "belfry/cmd/belfry", false},
+		{"web/posts.go", "belfry/web/api", true},
+		{"web/api/posts.go", "belfry/web/session", true},
+		{"web/api/posts.go", "belfry/web/page", false},
+		{"web/session/links.go", "belfry/web/api", false},
+		{"web/page/posts.go", "belfry/web/api", false},
 		{"cmd/belfry/serve.go", "belfry/web", true},
 		{"cmd/belfry/demo.go", "belfry/platform/telegram/telegramtest", true},
 		{"cmd/belfry/serve.go", "github.com/gotd/td/tg", false},
@@ -230,10 +238,10 @@ func broken(file, imported string) string {
 	return room + " may import only " + strings.Join(allowed, ", ")
 }
 
-// roomOf is the room in which a folder lies: store, web, platform/telegram, worker/posts.
+// roomOf is the room in which a folder lies: store, web/api, platform/telegram, worker/posts.
 func roomOf(dir string) string {
 	parts := strings.Split(dir, "/")
-	if len(parts) > 1 && (parts[0] == "platform" || parts[0] == "worker") {
+	if len(parts) > 1 && (parts[0] == "platform" || parts[0] == "worker" || parts[0] == "web") {
 		return parts[0] + "/" + parts[1]
 	}
 	return parts[0]

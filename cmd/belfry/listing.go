@@ -2,46 +2,76 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
 )
 
-// listing are the flags of the commands that list something.
-type listing struct {
-	fileSetting
-	Limit int  `default:"50" help:"How many at most."`
-	JSON  bool `name:"json" help:"Print JSON."`
-}
-
-// list asks for what path lists, narrowed by those filters that are not empty, and decodes it into out;
-// with --json, it prints the answer instead.
-func (l listing) list(ctx context.Context, o output, path string, filters map[string]string, out any) error {
-	query := url.Values{"limit": {fmt.Sprint(l.Limit)}}
-	for name, value := range filters {
-		if value != "" {
-			query.Set(name, value)
+// newList returns a command that lists what the API has at path, in which {id} stands for the argument. It
+// prints a table, with a row for each item, or JSON. Each filter is the name of a flag and its help.
+func newList[T any](use, short, path string, filters [][2]string, header string, row func(T) []any) *cobra.Command {
+	var page struct {
+		Limit int `flag:"limit" default:"50" help:"Items at most, up to 500."`
+	}
+	given := map[string]*string{}
+	c := newAPICommand(use, short, func(ctx context.Context, l *local, args []string) error {
+		query := url.Values{"limit": {strconv.Itoa(page.Limit)}}
+		for name, value := range given {
+			if *value != "" {
+				query.Set(name, *value)
+			}
 		}
+		path := path
+		for _, id := range args {
+			path = strings.Replace(path, "{id}", id, 1)
+		}
+		var listed struct {
+			Items []T
+			Next  string `json:"next_cursor"`
+		}
+		return l.ask(ctx, http.MethodGet, path+"?"+query.Encode(), nil, &listed, func() error {
+			if err := printTable(l.out, header, listed.Items, row); err != nil || listed.Next == "" {
+				return err
+			}
+			_, err := fmt.Fprintf(l.out, "more: --cursor %s\n", listed.Next)
+			return err
+		})
+	})
+	for _, f := range filters {
+		given[f[0]] = c.Flags().String(f[0], "", f[1])
 	}
-	return ask(ctx, l.fileSetting, o, l.JSON, http.MethodGet, path+"?"+query.Encode(), nil, out)
+	bind(c.Flags(), &page)
+	given["cursor"] = c.Flags().String("cursor", "", "Where the page before ended.")
+	return withJSON(c)
 }
 
-// ask calls the API and prints its answer as it is, or reads it into out.
-func ask(ctx context.Context, f fileSetting, o output, asJSON bool, method, path string, in, out any) (err error) {
-	l, err := connect(ctx, f)
-	if err != nil {
-		return err
+// printTable prints a header and a row for each item.
+func printTable[T any](w io.Writer, header string, items []T, row func(T) []any) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, strings.ReplaceAll(header, "|", "\t"))
+	for _, item := range items {
+		for i, cell := range row(item) {
+			if i > 0 {
+				fmt.Fprint(table, "\t")
+			}
+			fmt.Fprint(table, cell)
+		}
+		fmt.Fprintln(table)
 	}
-	defer func() { err = errors.Join(err, l.close()) }()
-	var answer json.RawMessage
-	if err := l.call(ctx, method, path, in, &answer); err != nil {
-		return err
+	return table.Flush()
+}
+
+// moment writes a time in UTC, or nothing for none.
+func moment(t time.Time) string {
+	if t.IsZero() {
+		return ""
 	}
-	if asJSON {
-		_, err := fmt.Fprintf(o.out, "%s\n", answer)
-		return err
-	}
-	return json.Unmarshal(answer, out)
+	return t.UTC().Format(time.DateTime)
 }

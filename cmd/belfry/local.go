@@ -24,23 +24,34 @@ type local struct {
 	http     *http.Client
 	close    func() error
 	standsIn bool // no service runs
+	file     fileSetting
+	out      io.Writer
+	json     bool // ask prints the answer as JSON
 }
 
 // connect finds the service of the file, or does its part.
 func connect(ctx context.Context, f fileSetting) (*local, error) {
-	l := &local{http: client(f.socket()), close: func() error { return nil }}
-	conn, err := net.Dial("unix", f.socket())
-	if err == nil {
-		return l, conn.Close()
-	}
-	if !errors.Is(err, os.ErrNotExist) && !errors.Is(err, syscall.ECONNREFUSED) {
-		return nil, fmt.Errorf("reach the service: %w", err)
+	running, err := serves(f.socket())
+	if err != nil || running {
+		return &local{http: client(f.socket()), close: func() error { return nil }, file: f}, err
 	}
 	if _, err := os.Stat(f.DB); err != nil {
 		return nil, &store.FieldError{Field: "BELFRY_DB", Problem: fmt.Sprintf("names %s, which cannot be read: %v", f.DB, err),
 			Cure: "name the file, or run this as the user that owns it"}
 	}
 	return standIn(ctx, f)
+}
+
+// serves reports whether a service listens at the socket.
+func serves(socket string) (bool, error) {
+	conn, err := net.Dial("unix", socket)
+	switch {
+	case err == nil:
+		return true, conn.Close()
+	case errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED):
+		return false, nil
+	}
+	return false, fmt.Errorf("reach the service: %w", err)
 }
 
 func client(socket string) *http.Client {
@@ -54,7 +65,8 @@ func client(socket string) *http.Client {
 // standIn serves the API on a private socket until the local API is closed, so that a command works
 // the same way whether the service runs or not.
 func standIn(ctx context.Context, f fileSetting) (*local, error) {
-	s := settings{fileSetting: f, Timezone: "UTC", TaskAttempts: 1, TaskRefusals: 1, CheckMinPause: 1e9, CheckMaxPause: 1e9, PostAttempts: 1, PostBackoff: 1e9, PostDeadline: 1e9}
+	s := defaultSettings()
+	s.fileSetting = f
 	key, err := f.key(false)
 	if err != nil {
 		return nil, err
@@ -76,7 +88,7 @@ func standIn(ctx context.Context, f fileSetting) (*local, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan error, 1)
 	go func() { done <- svc.web.ServeSocket(ctx, socket) }()
-	return &local{http: client(path), standsIn: true, close: func() error {
+	return &local{http: client(path), standsIn: true, file: f, close: func() error {
 		cancel()
 		return errors.Join(<-done, svc.db.Close(), os.RemoveAll(dir))
 	}}, nil
@@ -123,4 +135,20 @@ func (l *local) call(ctx context.Context, method, path string, in, out any) erro
 		return nil
 	}
 	return json.Unmarshal(data, out)
+}
+
+// ask sends a request, decodes the answer into out and calls show, or prints the answer as JSON.
+func (l *local) ask(ctx context.Context, method, path string, in, out any, show func() error) error {
+	var answer json.RawMessage
+	if err := l.call(ctx, method, path, in, &answer); err != nil {
+		return err
+	}
+	if l.json {
+		_, err := fmt.Fprintf(l.out, "%s\n", answer)
+		return err
+	}
+	if err := json.Unmarshal(answer, out); err != nil {
+		return err
+	}
+	return show()
 }

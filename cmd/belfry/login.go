@@ -7,12 +7,12 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/term"
 	"rsc.io/qr"
 
@@ -20,50 +20,44 @@ import (
 	"belfry/worker/identities"
 )
 
-type loginCommand struct {
-	fileSetting
-	Name    string `arg:"" optional:"" default:"user" help:"What the account is called here."`
-	Phone   string `help:"Its phone number; asked for if it is not given."`
-	QR      bool   `name:"qr" help:"Log in with a QR code that is scanned with Telegram on a phone."`
-	Session string `help:"Take over a Telethon session instead: a .session file, or - to read a StringSession from standard input."`
-}
-
-// qrPause is how often the service is asked what came of a QR code.
+// qrPause is the time between two questions whether a QR code was scanned.
 const qrPause = 2 * time.Second
 
-// Run logs a user account in.
-func (c *loginCommand) Run(ctx context.Context, o output) (err error) {
-	l, err := connect(ctx, c.fileSetting)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, l.close()) }()
-	if l.standsIn && c.Session == "" {
-		return &store.FieldError{Field: "BELFRY_DB", Problem: "belongs to no running service, which the login needs", Cure: "start belfry serve first"}
-	}
-	dialog := dialog{local: l, out: o.out, in: bufio.NewReader(os.Stdin)}
-	session := ""
-	if c.Session != "" {
-		if session, err = dialog.readSession(c.Session); err != nil {
+// newLogin returns the command that logs a user account in.
+func newLogin() *cobra.Command {
+	var phone, from string
+	var byQR bool
+	c := newAPICommand("login [NAME]", "Log a Telegram user account in, for broadcasts. NAME is its name in Belfry.", func(ctx context.Context, l *local, args []string) (err error) {
+		if l.standsIn && from == "" {
+			return &store.FieldError{Field: "BELFRY_DB", Problem: "belongs to no running service, which the login needs", Cure: "start belfry serve first"}
+		}
+		dialog := dialog{local: l, in: bufio.NewReader(os.Stdin)}
+		session, made := "", false
+		if from != "" {
+			if session, err = readSession(from); err != nil {
+				return err
+			}
+		}
+		if dialog.id, made, err = l.identity(ctx, append(args, "user")[0], session); err != nil {
 			return err
 		}
-	}
-	made := false
-	if dialog.id, made, err = l.account(ctx, c.Name, session); err != nil {
-		return err
-	}
-	switch {
-	case session != "":
-		return dialog.takeOver(ctx, session, made)
-	case c.QR:
-		return dialog.scan(ctx)
-	}
-	return dialog.enter(ctx, c.Phone)
+		switch {
+		case session != "":
+			return dialog.takeOver(ctx, session, made)
+		case byQR:
+			return dialog.scan(ctx)
+		}
+		return dialog.enter(ctx, phone)
+	})
+	c.Flags().StringVar(&phone, "phone", "", "Its phone number. Without one it is asked for.")
+	c.Flags().BoolVar(&byQR, "qr", false, "Log in with a QR code that Telegram on a phone scans.")
+	c.Flags().StringVar(&from, "session", "", "Import a Telethon session: a .session file, or - to read\na StringSession from standard input.")
+	return c
 }
 
-// account returns the id of the user account with that name. If there is none it is made, with the
+// identity returns the id of the user account with that name. If there is none it is made, with the
 // session unless that is empty.
-func (l *local) account(ctx context.Context, name, session string) (id uint64, made bool, err error) {
+func (l *local) identity(ctx context.Context, name, session string) (id uint64, made bool, err error) {
 	var all struct{ Items []identityShown }
 	if err := l.call(ctx, http.MethodGet, "/identities", nil, &all); err != nil {
 		return 0, false, err
@@ -84,38 +78,29 @@ func (l *local) account(ctx context.Context, name, session string) (id uint64, m
 
 // identityShown is a login as the API shows it.
 type identityShown struct {
-	ID   uint64 `json:"id"`
-	Name string `json:"name"`
-	Kind string `json:"kind"`
+	ID         uint64
+	Name, Kind string
 }
 
-// dialog is a login under way.
+// dialog is a login under way, of the identity with the id.
 type dialog struct {
-	local *local
-	id    uint64
-	in    *bufio.Reader
-	out   io.Writer
+	*local
+	id uint64
+	in *bufio.Reader
 }
 
-// stepShown is where the login stands.
-type stepShown struct {
-	State string `json:"state"`
-	Via   string `json:"via"`
-	Hint  string `json:"hint"`
-	URL   string `json:"url"`
-	Title string `json:"title"`
-}
+// stepShown is the state of the login, and what the next question needs.
+type stepShown struct{ State, Via, Hint, URL, Title string }
 
 func (d *dialog) step(ctx context.Context, in map[string]any) (s stepShown, err error) {
-	err = d.local.call(ctx, http.MethodPost, fmt.Sprintf("/identities/%d/login", d.id), in, &s)
+	err = d.call(ctx, http.MethodPost, fmt.Sprintf("/identities/%d/login", d.id), in, &s)
 	return s, err
 }
 
-// enter logs in with phone, code and password. What was mistyped is asked for again.
-func (d *dialog) enter(ctx context.Context, phone string) error {
-	var err error
+// enter logs in with phone, code and password.
+func (d *dialog) enter(ctx context.Context, phone string) (err error) {
 	if phone == "" {
-		if phone, err = d.ask("Phone number, as +79991234567: "); err != nil {
+		if phone, err = d.question("Phone number, as +79991234567: "); err != nil {
 			return err
 		}
 	}
@@ -123,41 +108,31 @@ func (d *dialog) enter(ctx context.Context, phone string) error {
 	if err != nil {
 		return err
 	}
-	for s.State == string(identities.StepCode) {
-		code, err := d.ask(fmt.Sprintf("The code that Telegram sent (%s): ", s.Via))
-		if err != nil {
-			return err
-		}
-		next, err := d.step(ctx, map[string]any{"code": code})
-		if err != nil {
-			fmt.Fprintln(d.out, err)
-			continue
-		}
-		s = next
-	}
 	return d.finish(ctx, s)
 }
 
-// finish asks for the password, if the account has one.
+// finish asks for the code and the password, if they are needed, and again after a wrong one.
 func (d *dialog) finish(ctx context.Context, s stepShown) error {
-	for s.State == string(identities.StepPassword) {
-		hint := ""
-		if s.Hint != "" {
-			hint = " (hint: " + s.Hint + ")"
+	for s.State == string(identities.StepCode) || s.State == string(identities.StepPassword) {
+		field, question, ask := "code", fmt.Sprintf("The code that Telegram sent (%s)", s.Via), d.question
+		if s.State == string(identities.StepPassword) {
+			field, question, ask = "password", "The account's two-step password", d.secret
+			if s.Hint != "" {
+				question += " (hint: " + s.Hint + ")"
+			}
 		}
-		password, err := d.askSecret("The account's two-step password" + hint + ": ")
+		answer, err := ask(question + ": ")
 		if err != nil {
 			return err
 		}
-		next, err := d.step(ctx, map[string]any{"password": password})
-		if err != nil {
+		if next, err := d.step(ctx, map[string]any{field: answer}); err == nil {
+			s = next
+		} else {
 			fmt.Fprintln(d.out, err)
-			continue
 		}
-		s = next
 	}
 	if s.State != string(identities.StepDone) {
-		return errors.New("the login has not come to its end: begin again")
+		return errors.New("the login did not finish: start again")
 	}
 	_, err := fmt.Fprintf(d.out, "Logged in as %s.\n", s.Title)
 	return err
@@ -219,14 +194,8 @@ func terminalQR(text string) (string, error) {
 
 // readSession reads a session from a file or standard input, as the API takes it. What was entered is not
 // printed: it may be the session.
-func (d *dialog) readSession(from string) (string, error) {
-	var data []byte
-	var err error
-	if from == "-" {
-		data, err = io.ReadAll(io.LimitReader(d.in, 1<<20))
-	} else {
-		data, err = os.ReadFile(from)
-	}
+func readSession(from string) (string, error) {
+	data, err := readInput(from)
 	if e, ok := errors.AsType[*os.PathError](err); ok {
 		err = e.Err
 	}
@@ -251,15 +220,15 @@ func (d *dialog) takeOver(ctx context.Context, session string, made bool) (err e
 		}
 	}
 	says := "The session was taken over; belfry connects with it now.\n"
-	if d.local.standsIn {
+	if d.standsIn {
 		says = "The session was taken over; belfry connects with it when it is started.\n"
 	}
 	_, err = fmt.Fprint(d.out, says, "Do not use it anywhere else from now on: Telegram ends a session that two programs use.\n")
 	return err
 }
 
-func (d *dialog) ask(question string) (string, error) {
-	fmt.Fprint(d.out, question)
+func (d *dialog) question(text string) (string, error) {
+	fmt.Fprint(d.out, text)
 	line, err := d.in.ReadString('\n')
 	if line = strings.TrimSpace(line); line != "" {
 		return line, nil
@@ -267,15 +236,15 @@ func (d *dialog) ask(question string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("no answer: %w", err)
 	}
-	return d.ask(question)
+	return d.question(text)
 }
 
-// askSecret asks without showing what is typed, where that can be.
-func (d *dialog) askSecret(question string) (string, error) {
+// secret asks without showing what is typed, where that can be.
+func (d *dialog) secret(text string) (string, error) {
 	if !term.IsTerminal(int(os.Stdin.Fd())) {
-		return d.ask(question)
+		return d.question(text)
 	}
-	fmt.Fprint(d.out, question)
+	fmt.Fprint(d.out, text)
 	secret, err := term.ReadPassword(int(os.Stdin.Fd()))
 	fmt.Fprintln(d.out)
 	return string(secret), err

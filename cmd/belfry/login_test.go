@@ -137,11 +137,10 @@ func TestASessionThatIsRefusedIsNotPrintedAndLeavesNoLoginBehind(t *testing.T) {
 		}
 	}
 	m.inStore(func(tx *store.Tx) error {
-		all, err := tx.Identities.Of("telegram")
-		if len(all) != 0 {
+		if all := tx.Identities.Of("telegram"); len(all) != 0 {
 			t.Errorf("there are %+v", all)
 		}
-		return err
+		return nil
 	})
 }
 

@@ -9,11 +9,11 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
-	"strings"
 	"syscall"
-	_ "time/tzdata" // a small server may have no time zones of its own
+	_ "time/tzdata" // a small server may have no time zones
 
-	"github.com/alecthomas/kong"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"belfry/store"
 )
@@ -39,74 +39,67 @@ const (
 	exitUsage  = 2
 )
 
-// commands are what the program can do.
-type commands struct {
-	Serve    serveCommand    `cmd:"" help:"Run the service: the schedule, the page and the API."`
-	Demo     demoCommand     `cmd:"" help:"Try everything against a built-in fake Telegram; nothing to configure, nothing is kept."`
-	Login    loginCommand    `cmd:"" help:"Log a Telegram user account in, for broadcasts."`
-	Tasks    tasksCommand    `cmd:"" help:"Broadcasts: make, list, pause, resume and cancel them."`
-	Accounts accountsCommand `cmd:"" help:"Accounts whose existence is watched: add, import, list and check them."`
-	Alerts   alertsCommand   `cmd:"" help:"What is wrong, or was: list it, and say that you have seen it."`
-	Token    tokenCommand    `cmd:"" help:"Make, list and revoke tokens for the API."`
-	Page     pageCommand     `cmd:"" help:"Print a link that signs in to the page once, as when the password is forgotten."`
-	Jobs     jobsCommand     `cmd:"" help:"List the jobs by their next run; pause, resume and run them."`
-	Backup   backupCommand   `cmd:"" help:"Write a verified copy of the file."`
-	Restore  restoreCommand  `cmd:"" help:"Put a backup in the place of the file. It starts paused."`
-	Check    checkCommand    `cmd:"" help:"Verify a file: every page, row and index."`
-	Compact  compactCommand  `cmd:"" help:"Give back the space that the file does not use."`
-	Doctor   doctorCommand   `cmd:"" help:"Say what keeps belfry from working well here."`
-	Version  versionCommand  `cmd:"" help:"Print the version."`
-
-	VerifyFile verifyCommand `cmd:"" hidden:""`
-}
-
 func main() {
-	dropEmptySettings()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// dropEmptySettings makes a setting that is there without a value, as lines of belfry.env that were
-// not filled in are, the same as one that is not there.
-func dropEmptySettings() {
-	for _, setting := range os.Environ() {
-		if name, value, _ := strings.Cut(setting, "="); value == "" {
-			os.Unsetenv(name)
-		}
-	}
-}
-
 // run carries out a command line and returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	code := -1 // not asked to exit
-	var cli commands
-	parser, err := kong.New(&cli,
-		kong.Name("belfry"), kong.Description("Keeps posts on time. One binary, one file."),
-		kong.Writers(stdout, stderr), kong.Exit(func(c int) { code = c }),
-		kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(output{stdout, stderr}))
-	if err != nil {
-		fmt.Fprintf(stderr, "belfry: %v\n", err)
-		return exitFailed
+	understood := false
+	root := &cobra.Command{
+		Use: "belfry", Short: "Keeps posts, broadcasts, checks and reminders on time. One binary, one file.",
+		SilenceErrors: true, SilenceUsage: true,
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
+			err := readEnvironment(c.Flags())
+			understood = err == nil
+			return err
+		},
 	}
-	command, err := parser.Parse(args)
-	if code >= 0 { // help was asked for and given
-		return code
+	cobra.EnableCommandSorting = false
+	for _, group := range []struct {
+		title    string
+		commands []*cobra.Command
+	}{
+		{"Service:", []*cobra.Command{newServe(), newDemo(), newDoctor()}},
+		{"Work:", []*cobra.Command{newTasks(), newAccounts(), newJobs(), newAlerts()}},
+		{"Access:", []*cobra.Command{newLogin(), newToken(), newPage()}},
+		{"File:", []*cobra.Command{newBackup(), newRestore(), newCheck(), newCompact()}},
+	} {
+		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})
+		for _, c := range group.commands {
+			c.GroupID = group.title
+			root.AddCommand(c)
+		}
 	}
-	if err != nil {
-		fmt.Fprintf(stderr, "belfry: %v\nRun belfry --help to see what there is.\n", err)
+	root.AddCommand(newVersion(), newVerifyFile())
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		if e, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+			return fmt.Errorf("--%s: %w", e.GetFlag().Name, e.Unwrap())
+		}
+		return err
+	})
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+
+	c, err := root.ExecuteContextC(ctx)
+	if err == nil && len(args) > 0 {
+		return exitDone
+	}
+	if err == nil { // without a command, help is printed
 		return exitUsage
 	}
-	if err := command.Run(); err != nil {
-		fmt.Fprintf(stderr, "belfry: %v\n", err)
-		_, field := errors.AsType[*store.FieldError](err)
-		if _, usage := errors.AsType[usageError](err); usage || field {
-			return exitUsage
-		}
-		return exitFailed
+	fmt.Fprintf(stderr, "belfry: %v\n", err)
+	if !understood {
+		fmt.Fprintf(stderr, "Run %s --help to see what there is.\n", c.CommandPath())
 	}
-	return exitDone
+	_, field := errors.AsType[*store.FieldError](err)
+	if _, refused := errors.AsType[usageError](err); !understood || refused || field {
+		return exitUsage
+	}
+	return exitFailed
 }
 
 // usageError is a refusal by the service of what a command was given.
@@ -114,13 +107,10 @@ type usageError string
 
 func (e usageError) Error() string { return string(e) }
 
-// output is where a command writes: results to out, everything else to log.
-type output struct{ out, log io.Writer }
-
-type versionCommand struct{}
-
-// Run prints the version.
-func (versionCommand) Run(o output) error {
-	_, err := fmt.Fprintln(o.out, "belfry", version())
-	return err
+// newVersion returns the command that prints the version.
+func newVersion() *cobra.Command {
+	return newCommand("version", "Print the version.", func(c *cobra.Command, _ []string) error {
+		_, err := fmt.Fprintln(c.OutOrStdout(), "belfry", version())
+		return err
+	})
 }

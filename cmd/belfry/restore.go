@@ -1,56 +1,63 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
 
 	"belfry/store"
 )
 
-type restoreCommand struct {
-	fileSetting
-	File       string `arg:"" type:"existingfile" help:"The backup: what belfry backup wrote, a plain copy of the file, or what the admin bot sent."`
-	Passphrase string `env:"BELFRY_BACKUP_PASSPHRASE" help:"What the backup is encrypted with, if it is; better in the environment."`
+// newRestore returns the command that puts a backup in the place of the file.
+func newRestore() *cobra.Command {
+	var options struct {
+		Passphrase string `flag:"passphrase" env:"BELFRY_BACKUP_PASSPHRASE" help:"Decrypts a sealed backup. It is safer in the environment."`
+	}
+	c := newFileCommand("restore FILE", "Restore a backup: of belfry backup, of the admin bot, or a plain copy. It starts paused.", func(c *cobra.Command, f fileSetting, args []string) error {
+		if _, err := os.Stat(args[0]); err != nil {
+			return &store.FieldError{Field: "FILE", Problem: "cannot be read: " + err.Error(), Cure: "name a backup"}
+		}
+		key, err := f.key(true)
+		if err != nil {
+			return err
+		}
+		out := c.OutOrStdout()
+		problems, err := store.Restore(c.Context(), args[0], f.DB, store.Options{Key: key, Verifier: verifier(), Passphrase: options.Passphrase,
+			Note: func(note string) { fmt.Fprintln(out, note) }})
+		for _, p := range problems {
+			fmt.Fprintln(out, p)
+		}
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, `%s: restored and verified; nothing runs yet.
+Two systems must not use the same login: make sure that the old one is off. Then start belfry, and
+resume everything with: belfry jobs resume --all
+`, f.DB)
+		if len(problems) > 0 {
+			return fmt.Errorf("%d rows or indexes of the backup are damaged, the others are there", len(problems))
+		}
+		return nil
+	})
+	bind(c.Flags(), &options)
+	return c
 }
 
-// Run puts a backup in the place of the file.
-func (c *restoreCommand) Run(ctx context.Context, o output) error {
-	key, err := c.key(true)
-	if err != nil {
+// newCompact returns the command that gives back the space that the file does not use.
+func newCompact() *cobra.Command {
+	return newFileCommand("compact", "Give back the space that the file does not use, while the service is stopped.", func(c *cobra.Command, f fileSetting, _ []string) error {
+		before, after, err := store.Compact(c.Context(), f.DB, store.Options{Verifier: verifier()})
+		if errors.Is(err, store.ErrInUse) {
+			return fmt.Errorf("%w (stop the service, run this, and start it again)", err)
+		}
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(c.OutOrStdout(), "%s: %.1f MiB, before %.1f MiB\n", f.DB, mebibytes(after), mebibytes(before))
 		return err
-	}
-	problems, err := store.Restore(ctx, c.File, c.DB, store.Options{Key: key, Verifier: verifier(), Passphrase: c.Passphrase,
-		Note: func(note string) { fmt.Fprintln(o.out, note) }})
-	for _, p := range problems {
-		fmt.Fprintln(o.out, p)
-	}
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(o.out, `%s: restored and verified; nothing runs yet.
-A login must not be used by two systems: make sure that the old one is off. Then start belfry, and
-let everything go on with: belfry jobs resume --all
-`, c.DB)
-	if len(problems) > 0 {
-		return fmt.Errorf("%d rows or indexes of the backup are damaged, the others are there", len(problems))
-	}
-	return nil
-}
-
-type compactCommand struct{ fileSetting }
-
-// Run gives back the space that the file does not use.
-func (c *compactCommand) Run(ctx context.Context, o output) error {
-	before, after, err := store.Compact(ctx, c.DB, store.Options{Verifier: verifier()})
-	if errors.Is(err, store.ErrInUse) {
-		return fmt.Errorf("%w (stop the service, run this, and start it again)", err)
-	}
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(o.out, "%s: %.1f MiB, before %.1f MiB\n", c.DB, mebibytes(after), mebibytes(before))
-	return err
+	})
 }
 
 func mebibytes(bytes int64) float64 { return float64(bytes) / (1 << 20) }

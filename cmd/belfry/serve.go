@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
 
 	"belfry/platform/telegram"
 	"belfry/scheduler"
@@ -29,11 +30,16 @@ import (
 // clock has, nothing is started.
 func clockFloor() time.Time { return time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC) }
 
-type serveCommand struct{ settings }
-
-// Run serves until ctx ends.
-func (c *serveCommand) Run(ctx context.Context, o output) error {
-	return c.serve(ctx, c.logger(o.log), func(*service) error { return nil })
+// newServe returns the command that runs the service.
+func newServe() *cobra.Command {
+	var s settings
+	c := newCommand("serve", "Run the service: the schedule, the page and the API.", func(c *cobra.Command, _ []string) error {
+		s.fileSetting = s.absolute()
+		return s.serve(c.Context(), s.logger(c.ErrOrStderr()), func(*service) error { return nil })
+	})
+	bind(c.Flags(), &s.fileSetting)
+	bind(c.Flags(), &s)
+	return c
 }
 
 // service is the running program.

@@ -1,77 +1,98 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
 
 	"github.com/rs/zerolog"
+	"github.com/spf13/pflag"
 
 	"belfry/platform/fetch"
 	"belfry/store"
 	"belfry/worker/tasks"
 )
 
-// fileSetting is the setting that every command has.
+// fileSetting names the file and its key.
 type fileSetting struct {
-	DB      string `name:"db" env:"BELFRY_DB" default:"belfry.db" type:"path" help:"The file in which everything is kept."`
-	KeyFile string `env:"BELFRY_KEY_FILE" type:"path" help:"The key that seals the logins in that file; never beside it. By default /etc/belfry/belfry.key or, where nothing is installed, belfry/belfry.key in the user's configuration folder, made at the first start."`
+	DB      string `flag:"db" env:"BELFRY_DB" default:"belfry.db" help:"The file that holds everything."`
+	KeyFile string `flag:"key-file" env:"BELFRY_KEY_FILE" help:"The key that seals the logins in the file. It may not be in the file's folder.\nBy default /etc/belfry/belfry.key if it exists, else belfry/belfry.key in the\nuser's configuration folder. The first start makes it."`
 }
+
+// absolute returns the setting with absolute paths.
+func (f fileSetting) absolute() fileSetting { return fileSetting{absolute(f.DB), absolute(f.KeyFile)} }
 
 // socket is where the service of this file listens for the other commands.
 func (f fileSetting) socket() string { return filepath.Join(filepath.Dir(f.DB), "belfry.sock") }
 
+// absolute makes a path absolute that is not empty. It begins in the working directory or, with ~/, in the
+// home folder.
+func absolute(path string) string {
+	if inHome, ok := strings.CutPrefix(path, "~/"); ok {
+		path = filepath.Join(os.Getenv("HOME"), inHome)
+	}
+	if full, err := filepath.Abs(path); err == nil && path != "" {
+		return full
+	}
+	return path
+}
+
 // settings are the settings of the service. Each flag has an environment variable.
 type settings struct {
 	fileSetting
-	Listen        string   `env:"BELFRY_LISTEN" default:"127.0.0.1:8080" help:"Address of the page and the API."`
-	Hosts         []string `env:"BELFRY_HOSTS" help:"Further names under which the page may be opened, as behind a reverse proxy."`
-	Timezone      string   `env:"BELFRY_TIMEZONE" default:"UTC" help:"Zone of the times on the page, such as Europe/Moscow."`
-	Lang          string   `env:"BELFRY_LANG" default:"en" enum:"en,ru" help:"Language of the page: en or ru."`
-	APIToken      string   `name:"api-token" env:"BELFRY_API_TOKEN" help:"A token for the API that is known from outside. Better: belfry token."`
-	AdminPassword string   `env:"BELFRY_ADMIN_PASSWORD" help:"The page's password, set at the first start."`
+	Listen        string   `flag:"listen" env:"BELFRY_LISTEN" default:"127.0.0.1:8080" help:"Address of the page and the API."`
+	Hosts         []string `flag:"hosts" env:"BELFRY_HOSTS" help:"More host names under which the page opens, separated by commas,\nas behind a reverse proxy."`
+	Timezone      string   `flag:"timezone" env:"BELFRY_TIMEZONE" default:"UTC" help:"Time zone of the page, such as Europe/Moscow."`
+	Lang          string   `flag:"lang" env:"BELFRY_LANG" default:"en" help:"Language of the page: en or ru."`
+	APIToken      string   `flag:"api-token" env:"BELFRY_API_TOKEN" help:"A fixed token for the API. Tokens of belfry token are safer."`
+	AdminPassword string   `flag:"admin-password" env:"BELFRY_ADMIN_PASSWORD" help:"Password of the page, set at the first start."`
 
-	TelegramAPIID    int    `name:"telegram-api-id" env:"TELEGRAM_API_ID" help:"From my.telegram.org."`
-	TelegramAPIHash  string `name:"telegram-api-hash" env:"TELEGRAM_API_HASH" help:"From my.telegram.org."`
-	TelegramBotToken string `env:"TELEGRAM_BOT_TOKEN" help:"Token of the bot that posts, from @BotFather."`
-	TelegramChat     string `env:"TELEGRAM_CHAT" help:"Where it posts unless a post says otherwise, such as @channel."`
-	TelegramDC       string `name:"telegram-dc" env:"BELFRY_TELEGRAM_DC" help:"Another MTProto server, such as 2@127.0.0.1:24430."`
-	TelegramKey      string `env:"BELFRY_TELEGRAM_KEY" help:"Public key of that server (PKCS#1 PEM)."`
+	TelegramAPIID    int    `flag:"telegram-api-id" env:"TELEGRAM_API_ID" help:"The application's id from my.telegram.org."`
+	TelegramAPIHash  string `flag:"telegram-api-hash" env:"TELEGRAM_API_HASH" help:"The application's hash from my.telegram.org."`
+	TelegramBotToken string `flag:"telegram-bot-token" env:"TELEGRAM_BOT_TOKEN" help:"Token of the bot that posts, from @BotFather."`
+	TelegramChat     string `flag:"telegram-chat" env:"TELEGRAM_CHAT" help:"The bot's default channel or chat, such as @channel."`
+	TelegramDC       string `flag:"telegram-dc" env:"BELFRY_TELEGRAM_DC" help:"Another MTProto server, such as 2@127.0.0.1:24430."`
+	TelegramKey      string `flag:"telegram-key" env:"BELFRY_TELEGRAM_KEY" help:"Public key of that server (PKCS#1 PEM)."`
 
-	TelethonSession string   `env:"TELETHON_SESSION" help:"A user account: a Telethon StringSession or a .session file, taken over once."`
-	MinPause        float64  `name:"min-seconds-between-chats" env:"MIN_SECONDS_BETWEEN_CHATS" default:"20" help:"Least pause between two chats of a broadcast."`
-	MaxPause        float64  `name:"max-seconds-between-chats" env:"MAX_SECONDS_BETWEEN_CHATS" default:"40" help:"Longest pause between two chats of a broadcast."`
-	TaskAttempts    int      `name:"max-task-attempts" env:"MAX_TASK_ATTEMPTS" default:"3" help:"How often a broadcast is taken up before a failure of its own ends it."`
-	TaskRefusals    int      `env:"BELFRY_TASK_REFUSALS" default:"5" help:"How many chats in a row have to refuse a broadcast with the same words that Belfry does not know before it ends."`
-	TargetChats     []string `name:"target-chat-ids" env:"TARGET_CHAT_IDS" help:"Chats of broadcasts that name none: ids, @names or links."`
+	TelethonSession string   `flag:"telethon-session" env:"TELETHON_SESSION" help:"A user account: a Telethon StringSession or .session file, imported once."`
+	MinPause        float64  `flag:"min-seconds-between-chats" env:"MIN_SECONDS_BETWEEN_CHATS" default:"20" help:"Shortest pause between two chats of a broadcast."`
+	MaxPause        float64  `flag:"max-seconds-between-chats" env:"MAX_SECONDS_BETWEEN_CHATS" default:"40" help:"Longest pause between two chats of a broadcast."`
+	TaskAttempts    int      `flag:"max-task-attempts" env:"MAX_TASK_ATTEMPTS" default:"3" help:"Attempts of a broadcast that fails before it ends."`
+	TaskRefusals    int      `flag:"task-refusals" env:"BELFRY_TASK_REFUSALS" default:"5" help:"A broadcast ends when so many chats in a row refuse it\nfor the same unknown reason."`
+	TargetChats     []string `flag:"target-chat-ids" env:"TARGET_CHAT_IDS" help:"Default chats of broadcasts: ids, @names or links, separated by commas."`
 
-	AdminBotToken string        `name:"admin-notify-bot-token" env:"ADMIN_NOTIFY_BOT_TOKEN" help:"Token of the bot that tells the admins; TELEGRAM_BOT_TOKEN's if it is not set."`
-	Admins        people        `name:"admin-id" env:"ADMIN_ID" help:"Telegram ids of those who are told, separated by commas; each has to write to the bot once."`
-	AlertWebhook  string        `env:"BELFRY_ALERT_WEBHOOK" help:"Address that is told in JSON, by POST, what has gone wrong and what has come right."`
-	Heartbeat     string        `name:"heartbeat-url" env:"BELFRY_HEARTBEAT_URL" help:"Address that is called each minute while nothing needs looking at, so that a dead server is noticed elsewhere."`
-	InstagramWeb  string        `name:"instagram-web-url" env:"BELFRY_INSTAGRAM_WEB_URL" help:"Another address of Instagram's web site."`
-	Proxy         string        `env:"BELFRY_PROXY" help:"Proxy for looking whether accounts exist, such as socks5://127.0.0.1:1080."`
-	AllowPrivate  fetch.Allowed `env:"BELFRY_ALLOW_PRIVATE" help:"Addresses that are not public from which media may be fetched and accounts checked, such as 10.0.0.0/8 or media.example."`
+	AdminBotToken    string        `flag:"admin-notify-bot-token" env:"ADMIN_NOTIFY_BOT_TOKEN" help:"Token of the bot that notifies the admins.\nBy default the bot of TELEGRAM_BOT_TOKEN."`
+	Admins           people        `flag:"admin-id" env:"ADMIN_ID" help:"Telegram ids of the admins, separated by commas.\nEach admin has to write to the bot once."`
+	AlertWebhook     string        `flag:"alert-webhook" env:"BELFRY_ALERT_WEBHOOK" help:"Address that gets each alert, new and resolved, as JSON by POST."`
+	Heartbeat        string        `flag:"heartbeat-url" env:"BELFRY_HEARTBEAT_URL" help:"Address that is called each minute while there are no open alerts,\nso that another service notices a dead server."`
+	InstagramWeb     string        `flag:"instagram-web-url" env:"BELFRY_INSTAGRAM_WEB_URL" help:"Another address of Instagram's web site."`
+	Proxy            string        `flag:"proxy" env:"BELFRY_PROXY" help:"Proxy of account checks, such as socks5://127.0.0.1:1080."`
+	AllowPrivate     fetch.Allowed `flag:"allow-private" env:"BELFRY_ALLOW_PRIVATE" help:"Private addresses that media and account checks may use,\nsuch as 10.0.0.0/8 or media.example."`
+	CheckMinPause    time.Duration `flag:"check-min-pause" env:"BELFRY_CHECK_MIN_PAUSE" default:"3s" help:"Shortest pause between two account checks."`
+	CheckMaxPause    time.Duration `flag:"check-max-pause" env:"BELFRY_CHECK_MAX_PAUSE" default:"5s" help:"Longest pause between two account checks."`
+	BackupPassphrase string        `flag:"backup-passphrase" env:"BELFRY_BACKUP_PASSPHRASE" help:"Encrypts the backups of the admin bot, which sends none without it.\nKeep a copy elsewhere."`
 
-	CheckMinPause time.Duration `env:"BELFRY_CHECK_MIN_PAUSE" default:"3s" help:"Least pause between two questions whether an account exists."`
-	CheckMaxPause time.Duration `env:"BELFRY_CHECK_MAX_PAUSE" default:"5s" help:"Longest pause between two such questions."`
+	Media          string        `flag:"media" env:"BELFRY_MEDIA" help:"Folder of the media of posts. By default media beside the file."`
+	PostAttempts   int           `flag:"post-attempts" env:"BELFRY_POST_ATTEMPTS" default:"3" help:"Attempts of a post that fails."`
+	PostBackoff    time.Duration `flag:"post-backoff" env:"BELFRY_POST_BACKOFF" default:"60s" help:"Pause after the first failed attempt. It grows with each."`
+	PostDeadline   time.Duration `flag:"post-deadline" env:"BELFRY_POST_DEADLINE" default:"30s" help:"Time limit of one attempt to send a text; ten times as long with media."`
+	DisableWorkers bool          `flag:"disable-workers" env:"DISABLE_WORKERS" help:"Serve page and API, but run no jobs."`
+	LogLevel       string        `flag:"log-level" env:"BELFRY_LOG_LEVEL" default:"info" help:"What is logged: debug, info, warn or error."`
+	LogFormat      string        `flag:"log-format" env:"BELFRY_LOG_FORMAT" default:"auto" help:"Format of the log: console, json, or auto: console on a terminal."`
+}
 
-	BackupPassphrase string `env:"BELFRY_BACKUP_PASSPHRASE" help:"What the admin bot encrypts backups with; without one it sends none. Keep it elsewhere, too."`
-
-	Media          string        `env:"BELFRY_MEDIA" type:"path" help:"Folder of the media files of posts; by default media beside the file."`
-	PostAttempts   int           `env:"BELFRY_POST_ATTEMPTS" default:"3" help:"Failed attempts that a post is allowed."`
-	PostBackoff    time.Duration `env:"BELFRY_POST_BACKOFF" default:"60s" help:"Pause after the first failed attempt; it grows with each."`
-	PostDeadline   time.Duration `env:"BELFRY_POST_DEADLINE" default:"30s" help:"How long one attempt to send a text may take; with media ten times as long."`
-	DisableWorkers bool          `env:"DISABLE_WORKERS" help:"Serve page and API, run nothing."`
-
-	LogLevel  string `env:"BELFRY_LOG_LEVEL" default:"info" enum:"debug,info,warn,error" help:"What is logged: debug, info, warn or error."`
-	LogFormat string `env:"BELFRY_LOG_FORMAT" default:"auto" enum:"auto,console,json" help:"console, json, or auto: console on a terminal."`
+// defaultSettings returns the settings as they are without flags and environment.
+func defaultSettings() (s settings) {
+	bind(pflag.NewFlagSet("", pflag.ContinueOnError), &s)
+	return s
 }
 
 // people are the Telegram ids of people.
@@ -99,46 +120,37 @@ func wrong(setting string, err error) error {
 // validate checks what the flags' types cannot, and fills in what depends on other settings.
 func (s *settings) validate() (*time.Location, error) {
 	zone, err := time.LoadLocation(s.Timezone)
-	switch {
-	case err != nil || s.Timezone == "Local":
-		return nil, &store.FieldError{Field: "BELFRY_TIMEZONE", Problem: fmt.Sprintf("%q is not known", s.Timezone),
-			Cure: "use a name such as Europe/Moscow"}
-	case s.TelegramBotToken != "" && (s.TelegramAPIID == 0 || s.TelegramAPIHash == ""):
-		return nil, &store.FieldError{Field: "TELEGRAM_API_ID and TELEGRAM_API_HASH", Problem: "are missing, and TELEGRAM_BOT_TOKEN needs them",
-			Cure: "get both from my.telegram.org"}
-	case s.MinPause < 0:
-		return nil, &store.FieldError{Field: "MIN_SECONDS_BETWEEN_CHATS", Problem: "is less than 0", Cure: "use 20 or more"}
-	case s.MaxPause < s.MinPause:
-		return nil, &store.FieldError{Field: "MAX_SECONDS_BETWEEN_CHATS", Problem: "is less than MIN_SECONDS_BETWEEN_CHATS", Cure: "make it at least as large"}
-	case s.TaskAttempts < 1:
-		return nil, &store.FieldError{Field: "MAX_TASK_ATTEMPTS", Problem: "is less than 1", Cure: "use 1 or more"}
-	case s.TaskRefusals < 1:
-		return nil, &store.FieldError{Field: "BELFRY_TASK_REFUSALS", Problem: "is less than 1", Cure: "use 1 or more"}
-	case s.TelethonSession != "" && (s.TelegramAPIID == 0 || s.TelegramAPIHash == ""):
-		return nil, &store.FieldError{Field: "TELEGRAM_API_ID and TELEGRAM_API_HASH", Problem: "are missing, and TELETHON_SESSION needs them",
-			Cure: "get both from my.telegram.org"}
-	case s.CheckMinPause <= 0 || s.CheckMaxPause < s.CheckMinPause:
-		return nil, &store.FieldError{Field: "BELFRY_CHECK_MAX_PAUSE", Problem: "is less than BELFRY_CHECK_MIN_PAUSE, or that is not a pause",
-			Cure: "use times such as 3s and 5s"}
-	case s.AdminBotToken != "" && len(s.Admins) == 0:
-		return nil, &store.FieldError{Field: "ADMIN_ID", Problem: "is missing, and ADMIN_NOTIFY_BOT_TOKEN needs it",
-			Cure: "set the Telegram id of whoever is to be told"}
-	case s.AdminBotToken != "" && (s.TelegramAPIID == 0 || s.TelegramAPIHash == ""):
-		return nil, &store.FieldError{Field: "TELEGRAM_API_ID and TELEGRAM_API_HASH", Problem: "are missing, and ADMIN_NOTIFY_BOT_TOKEN needs them",
-			Cure: "get both from my.telegram.org"}
-	case s.PostAttempts < 1:
-		return nil, &store.FieldError{Field: "BELFRY_POST_ATTEMPTS", Problem: "is less than 1", Cure: "use 1 or more"}
-	case s.PostBackoff <= 0:
-		return nil, &store.FieldError{Field: "BELFRY_POST_BACKOFF", Problem: "is not a pause", Cure: "use a time such as 60s"}
-	case s.PostDeadline < time.Second:
-		return nil, &store.FieldError{Field: "BELFRY_POST_DEADLINE", Problem: "is shorter than a second", Cure: "use a time such as 30s"}
+	noApplication := s.TelegramAPIID == 0 || s.TelegramAPIHash == ""
+	const application, fromTelegram = "TELEGRAM_API_ID and TELEGRAM_API_HASH", "get both from my.telegram.org"
+	for _, c := range []struct {
+		wrong                bool
+		field, problem, cure string
+	}{
+		{err != nil || s.Timezone == "Local", "BELFRY_TIMEZONE", fmt.Sprintf("%q is not known", s.Timezone), "use a name such as Europe/Moscow"},
+		{!slices.Contains([]string{"en", "ru"}, s.Lang), "BELFRY_LANG", fmt.Sprintf("%q is not supported", s.Lang), "use en or ru"},
+		{!slices.Contains([]string{"debug", "info", "warn", "error"}, s.LogLevel), "BELFRY_LOG_LEVEL", fmt.Sprintf("%q is not a level", s.LogLevel), "use debug, info, warn or error"},
+		{!slices.Contains([]string{"auto", "console", "json"}, s.LogFormat), "BELFRY_LOG_FORMAT", fmt.Sprintf("%q is not a format", s.LogFormat), "use auto, console or json"},
+		{noApplication && s.TelegramBotToken != "", application, "are missing, and TELEGRAM_BOT_TOKEN needs them", fromTelegram},
+		{noApplication && s.TelethonSession != "", application, "are missing, and TELETHON_SESSION needs them", fromTelegram},
+		{s.AdminBotToken != "" && len(s.Admins) == 0, "ADMIN_ID", "is missing, and ADMIN_NOTIFY_BOT_TOKEN needs it", "set the Telegram id of the admin"},
+		{noApplication && s.AdminBotToken != "", application, "are missing, and ADMIN_NOTIFY_BOT_TOKEN needs them", fromTelegram},
+		{s.MinPause < 0, "MIN_SECONDS_BETWEEN_CHATS", "is less than 0", "use 20 or more"},
+		{s.MaxPause < s.MinPause, "MAX_SECONDS_BETWEEN_CHATS", "is less than MIN_SECONDS_BETWEEN_CHATS", "make it at least as large"},
+		{s.TaskAttempts < 1, "MAX_TASK_ATTEMPTS", "is less than 1", "use 1 or more"},
+		{s.TaskRefusals < 1, "BELFRY_TASK_REFUSALS", "is less than 1", "use 1 or more"},
+		{s.CheckMinPause <= 0 || s.CheckMaxPause < s.CheckMinPause, "BELFRY_CHECK_MAX_PAUSE", "is less than BELFRY_CHECK_MIN_PAUSE, or that is not a pause", "use times such as 3s and 5s"},
+		{s.PostAttempts < 1, "BELFRY_POST_ATTEMPTS", "is less than 1", "use 1 or more"},
+		{s.PostBackoff <= 0, "BELFRY_POST_BACKOFF", "is not a pause", "use a time such as 60s"},
+		{s.PostDeadline < time.Second, "BELFRY_POST_DEADLINE", "is shorter than a second", "use a time such as 30s"},
+	} {
+		if c.wrong {
+			return nil, &store.FieldError{Field: c.field, Problem: c.problem, Cure: c.cure}
+		}
 	}
 	if wrong, ok := errors.AsType[*store.FieldError](tasks.CheckTargets(s.TargetChats)); ok {
 		return nil, &store.FieldError{Field: "TARGET_CHAT_IDS", Problem: "has a value that cannot be used: " + wrong.Problem, Cure: wrong.Cure}
 	}
-	if s.Media == "" {
-		s.Media = filepath.Join(filepath.Dir(s.DB), "media")
-	}
+	s.Media = absolute(cmp.Or(s.Media, filepath.Join(filepath.Dir(s.DB), "media")))
 	return zone, nil
 }
 

@@ -6,33 +6,34 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"belfry/store"
 )
 
-type tasksCommand struct {
-	List       tasksList       `cmd:"" default:"withargs" help:"List the broadcasts, the latest first."`
-	Show       tasksShow       `cmd:"" help:"Show a broadcast: how far it is and what comes next."`
-	Create     tasksCreate     `cmd:"" help:"Send a text to many chats as a user account."`
-	Pause      tasksPause      `cmd:"" help:"Keep a broadcast from going on."`
-	Resume     tasksResume     `cmd:"" help:"Let a broadcast go on."`
-	Cancel     tasksCancel     `cmd:"" help:"Cancel a broadcast before its next chat."`
-	Retry      tasksRetry      `cmd:"" help:"Send to the chats again that did not get it."`
-	Preview    tasksPreview    `cmd:"" help:"Send its post to the account itself."`
-	DryRun     tasksDryRun     `cmd:"" help:"Find out which of its chats can be reached."`
-	Deliveries tasksDeliveries `cmd:"" help:"List its chats and what became of each."`
+// newTasks returns the commands for broadcasts.
+func newTasks() *cobra.Command {
+	return newGroup("tasks", "Broadcasts: create, list, pause, resume and cancel them.", newTasksList,
+		newTasksShow(), newTasksCreate(),
+		newTaskAction("pause", "Pause a broadcast.", http.MethodPost, "/pause"),
+		newTaskAction("resume", "Resume a broadcast.", http.MethodPost, "/resume"),
+		newTaskAction("cancel", "Cancel a broadcast before its next chat.", http.MethodDelete, ""),
+		newTaskAction("retry", "Send again to the chats that did not get it.", http.MethodPost, "/retry"),
+		newTasksPreview(),
+		newTaskAction("dry-run", "Find out which of its chats can be reached.", http.MethodPost, "/dry-run"),
+		newTasksDeliveries())
 }
 
 // taskShown is a broadcast as the API shows it.
 type taskShown struct {
-	ID           uint64    `json:"id"`
-	Status       string    `json:"status"`
-	Paused       bool      `json:"paused"`
+	ID           uint64
+	Status       string
+	Paused       bool
 	Total        int       `json:"total_count"`
 	Sent         int       `json:"sent_count"`
 	Failed       int       `json:"error_count"`
@@ -41,9 +42,7 @@ type taskShown struct {
 	NextTarget   string    `json:"next_target"`
 	NextAt       time.Time `json:"next_at"`
 	EstimatedEnd time.Time `json:"estimated_end"`
-	Waiting      struct {
-		Text string `json:"text"`
-	} `json:"waiting"`
+	Waiting      struct{ Text string }
 }
 
 // state is the status, or that it is paused.
@@ -54,227 +53,123 @@ func (t taskShown) state() string {
 	return t.Status
 }
 
-func moment(t time.Time) string {
-	if t.IsZero() {
-		return ""
+// newTasksList returns the command that lists the broadcasts.
+func newTasksList() *cobra.Command {
+	return newList("list", "List the broadcasts, the latest first.", "/tasks",
+		[][2]string{{"status", "Only preparing, pending, processing, done, failed or cancelled."}},
+		"TASK|STATUS|SENT|FAILED|SKIPPED|CHATS|NEXT (UTC)|NEXT CHAT|WHY", func(t taskShown) []any {
+			return []any{t.ID, t.state(), t.Sent, t.Failed, t.Skipped, t.Total, moment(t.NextAt), t.NextTarget, t.Waiting.Text}
+		})
+}
+
+// newTasksShow returns the command that shows a broadcast.
+func newTasksShow() *cobra.Command {
+	return withJSON(newAPICommand("show ID", "Show a broadcast: its progress and what comes next.", func(ctx context.Context, l *local, args []string) error {
+		var t taskShown
+		return l.ask(ctx, http.MethodGet, "/tasks/"+args[0], nil, &t, func() error {
+			table := tabwriter.NewWriter(l.out, 0, 0, 2, ' ', 0)
+			for _, line := range [][2]any{
+				{"status", t.state()}, {"chats", t.Total}, {"sent", t.Sent}, {"failed", t.Failed}, {"skipped", t.Skipped},
+				{"next chat", t.NextTarget}, {"next (UTC)", moment(t.NextAt)}, {"why not before", t.Waiting.Text},
+				{"ends about (UTC)", moment(t.EstimatedEnd)}, {"last error", t.LastError},
+			} {
+				if line[1] != "" {
+					fmt.Fprintf(table, "%s\t%v\n", line[0], line[1])
+				}
+			}
+			return table.Flush()
+		})
+	}))
+}
+
+// newTasksCreate returns the command that makes a broadcast.
+func newTasksCreate() *cobra.Command {
+	var request struct {
+		Text      string   `flag:"text" json:"text,omitempty" help:"The text; - reads it from standard input."`
+		Content   uint64   `flag:"content" json:"content_id,omitempty" help:"The id of a content, instead of a text."`
+		Format    string   `flag:"format" json:"format,omitempty" help:"Format of the text: html, markdown or plain."`
+		Identity  uint64   `flag:"identity" json:"identity_id,omitempty" help:"The id of the user account that sends, if there are several."`
+		Target    []string `flag:"target" json:"target_chat_ids,omitempty" help:"The chats: ids, @names or links. By default TARGET_CHAT_IDS."`
+		Targets   string   `flag:"targets" json:"-" help:"A file that lists chats, one in a line."`
+		Min       *float64 `flag:"min" json:"min_seconds_between_chats,omitempty" help:"Shortest pause between two chats, in seconds."`
+		Max       *float64 `flag:"max" json:"max_seconds_between_chats,omitempty" help:"Longest pause between two chats, in seconds."`
+		Start     string   `flag:"start" json:"start_at,omitempty" help:"When to start, such as 2026-11-14T12:01:00Z."`
+		Quiet     string   `flag:"quiet" json:"-" help:"Hours of the day in which nothing is sent, such as 22:00-08:00."`
+		QuietFrom string   `json:"quiet_from,omitempty"`
+		QuietTo   string   `json:"quiet_to,omitempty"`
+		DailyCap  int      `flag:"daily-cap" json:"daily_cap,omitempty" help:"Daily limit of the user account's messages."`
+		DryRun    bool     `flag:"dry-run" json:"dry_run" help:"Find out which chats can be reached; send nothing until it is resumed."`
+		Hold      bool     `flag:"hold" json:"hold" help:"Do nothing until it is resumed."`
 	}
-	return t.UTC().Format(time.DateTime)
-}
-
-type tasksList struct {
-	listing
-	Status string `help:"Only those that are pending, processing, done, failed or cancelled."`
-}
-
-// Run lists the broadcasts.
-func (c *tasksList) Run(ctx context.Context, o output) error {
-	var listed struct{ Items []taskShown }
-	err := c.list(ctx, o, "/tasks", map[string]string{"status": c.Status}, &listed)
-	if err != nil || c.JSON {
-		return err
-	}
-	table := tabwriter.NewWriter(o.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "TASK\tSTATUS\tSENT\tFAILED\tSKIPPED\tCHATS\tNEXT (UTC)\tNEXT CHAT\tWHY")
-	for _, t := range listed.Items {
-		fmt.Fprintf(table, "%d\t%s\t%d\t%d\t%d\t%d\t%s\t%s\t%s\n", t.ID, t.state(), t.Sent, t.Failed, t.Skipped, t.Total,
-			moment(t.NextAt), t.NextTarget, t.Waiting.Text)
-	}
-	return table.Flush()
-}
-
-// oneTask names a broadcast.
-type oneTask struct {
-	fileSetting
-	ID uint64 `arg:"" help:"Its number."`
-}
-
-// act calls an action and says what the broadcast is then.
-func (c *oneTask) act(ctx context.Context, o output, method, action string) error {
-	var t taskShown
-	err := ask(ctx, c.fileSetting, o, false, method, fmt.Sprintf("/tasks/%d%s", c.ID, action), nil, &t)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(o.out, "task %d: %s, %d of %d chats have it\n", t.ID, t.state(), t.Sent, t.Total)
-	return err
-}
-
-type tasksShow struct {
-	oneTask
-	JSON bool `name:"json" help:"Print JSON."`
-}
-
-// Run shows a broadcast.
-func (c *tasksShow) Run(ctx context.Context, o output) error {
-	var t taskShown
-	err := ask(ctx, c.fileSetting, o, c.JSON, http.MethodGet, fmt.Sprintf("/tasks/%d", c.ID), nil, &t)
-	if err != nil || c.JSON {
-		return err
-	}
-	table := tabwriter.NewWriter(o.out, 0, 0, 2, ' ', 0)
-	for _, line := range [][2]string{
-		{"status", t.state()}, {"chats", fmt.Sprint(t.Total)}, {"sent", fmt.Sprint(t.Sent)}, {"failed", fmt.Sprint(t.Failed)},
-		{"skipped", fmt.Sprint(t.Skipped)}, {"next chat", t.NextTarget}, {"next (UTC)", moment(t.NextAt)}, {"why not before", t.Waiting.Text},
-		{"ends about (UTC)", moment(t.EstimatedEnd)}, {"last error", t.LastError},
-	} {
-		if line[1] != "" {
-			fmt.Fprintf(table, "%s\t%s\n", line[0], line[1])
+	c := newAPICommand("create", "Send a text to many chats as a user account.", func(ctx context.Context, l *local, _ []string) error {
+		var t taskShown
+		return l.ask(ctx, http.MethodPost, "/tasks", request, &t, func() error {
+			_, err := fmt.Fprintf(l.out, "task %d: %s, %d chats\n", t.ID, t.state(), t.Total)
+			return err
+		})
+	})
+	bind(c.Flags(), &request)
+	c.PreRunE = func(*cobra.Command, []string) (err error) {
+		if request.Text != "" && request.Content != 0 {
+			return &store.FieldError{Field: "--text and --content", Problem: "are both given", Cure: "give one of them"}
 		}
+		if request.Targets != "" {
+			named, err := os.ReadFile(request.Targets)
+			if err != nil {
+				return &store.FieldError{Field: "--targets", Problem: "cannot be read: " + err.Error(), Cure: "name a file that lists chats"}
+			}
+			request.Target = append(request.Target, strings.Fields(string(named))...)
+		}
+		both := true
+		if request.QuietFrom, request.QuietTo, both = strings.Cut(request.Quiet, "-"); request.Quiet != "" && !both {
+			return &store.FieldError{Field: "--quiet", Problem: fmt.Sprintf("%q is not two times of the day", request.Quiet), Cure: "write it as 22:00-08:00"}
+		}
+		if request.Text == "-" {
+			text, err := io.ReadAll(os.Stdin)
+			if err != nil {
+				return fmt.Errorf("read the text: %w", err)
+			}
+			request.Text = strings.TrimRight(string(text), "\n")
+		}
+		return nil
 	}
-	return table.Flush()
+	return withJSON(c)
 }
 
-type tasksCreate struct {
-	fileSetting
-	Text     string   `xor:"post" help:"The text; - reads it from standard input."`
-	Content  uint64   `xor:"post" help:"Or the id of a content."`
-	Format   string   `help:"html, markdown or plain."`
-	Account  uint64   `help:"The id of the user account that sends, if there are several."`
-	Target   []string `help:"The chats: ids, @names or links. TARGET_CHAT_IDS if none is named."`
-	Targets  string   `type:"existingfile" help:"A file that names them, one in a line."`
-	Min      *float64 `help:"Least pause between two chats, in seconds."`
-	Max      *float64 `help:"Longest pause."`
-	Start    string   `help:"When to begin, as 2026-11-14T12:01:00Z."`
-	Quiet    string   `help:"Hours of the day in which nothing is sent, as 22:00-08:00."`
-	DailyCap int      `help:"Messages of the account in a day at most."`
-	DryRun   bool     `help:"Find out which chats can be reached, and send nothing before the task is resumed."`
-	Hold     bool     `help:"Do nothing before the task is resumed."`
-	JSON     bool     `name:"json" help:"Print JSON."`
-}
-
-// Run makes a broadcast.
-func (c *tasksCreate) Run(ctx context.Context, o output) error {
-	if c.Text == "-" {
-		text, err := io.ReadAll(os.Stdin)
-		if err != nil {
-			return fmt.Errorf("read the text: %w", err)
+// newTaskAction returns a command for one action on a broadcast.
+func newTaskAction(name, short, method, action string) *cobra.Command {
+	return newAPICommand(name+" ID", short, func(ctx context.Context, l *local, args []string) error {
+		var t taskShown
+		if err := l.call(ctx, method, "/tasks/"+args[0]+action, nil, &t); err != nil {
+			return err
 		}
-		c.Text = strings.TrimRight(string(text), "\n")
-	}
-	if c.Targets != "" {
-		named, err := os.ReadFile(c.Targets)
-		if err != nil {
-			return fmt.Errorf("read the chats: %w", err)
-		}
-		c.Target = append(c.Target, strings.Fields(string(named))...)
-	}
-	request := map[string]any{"dry_run": c.DryRun, "hold": c.Hold}
-	set := func(name string, value any, given bool) {
-		if given {
-			request[name] = value
-		}
-	}
-	set("text", c.Text, c.Text != "")
-	set("content_id", c.Content, c.Content != 0)
-	set("format", c.Format, c.Format != "")
-	set("identity_id", c.Account, c.Account != 0)
-	set("target_chat_ids", c.Target, len(c.Target) > 0)
-	set("min_seconds_between_chats", c.Min, c.Min != nil)
-	set("max_seconds_between_chats", c.Max, c.Max != nil)
-	set("start_at", c.Start, c.Start != "")
-	set("daily_cap", c.DailyCap, c.DailyCap != 0)
-	if c.Quiet != "" {
-		from, to, ok := strings.Cut(c.Quiet, "-")
-		if !ok {
-			return &store.FieldError{Field: "--quiet", Problem: fmt.Sprintf("%q is not two times of the day", c.Quiet), Cure: "write it as 22:00-08:00"}
-		}
-		request["quiet_from"], request["quiet_to"] = from, to
-	}
-	var t taskShown
-	err := ask(ctx, c.fileSetting, o, c.JSON, http.MethodPost, "/tasks", request, &t)
-	if err != nil || c.JSON {
+		_, err := fmt.Fprintf(l.out, "task %d: %s, %d of %d chats have it\n", t.ID, t.state(), t.Sent, t.Total)
 		return err
-	}
-	_, err = fmt.Fprintf(o.out, "task %d: %s, %d chats\n", t.ID, t.state(), t.Total)
-	return err
+	})
 }
 
-type tasksPause struct{ oneTask }
-
-// Run pauses a broadcast.
-func (c *tasksPause) Run(ctx context.Context, o output) error {
-	return c.act(ctx, o, http.MethodPost, "/pause")
-}
-
-type tasksResume struct{ oneTask }
-
-// Run lets a broadcast go on.
-func (c *tasksResume) Run(ctx context.Context, o output) error {
-	return c.act(ctx, o, http.MethodPost, "/resume")
-}
-
-type tasksCancel struct{ oneTask }
-
-// Run cancels a broadcast.
-func (c *tasksCancel) Run(ctx context.Context, o output) error {
-	return c.act(ctx, o, http.MethodDelete, "")
-}
-
-type tasksRetry struct{ oneTask }
-
-// Run sends to the chats again that did not get it.
-func (c *tasksRetry) Run(ctx context.Context, o output) error {
-	return c.act(ctx, o, http.MethodPost, "/retry")
-}
-
-type tasksDryRun struct{ oneTask }
-
-// Run has the chats looked at.
-func (c *tasksDryRun) Run(ctx context.Context, o output) error {
-	return c.act(ctx, o, http.MethodPost, "/dry-run")
-}
-
-type tasksPreview struct{ oneTask }
-
-// Run sends the post to the account itself.
-func (c *tasksPreview) Run(ctx context.Context, o output) error {
-	var sent json.RawMessage
-	err := ask(ctx, c.fileSetting, o, false, http.MethodPost, fmt.Sprintf("/tasks/%d/preview", c.ID), nil, &sent)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(o.out, "sent: look into the account's saved messages")
-	return err
-}
-
-type tasksDeliveries struct {
-	oneTask
-	Status string `help:"Only those that are pending, sent, failed or skipped."`
-	Limit  int    `default:"50" help:"How many at most."`
-	Cursor string `help:"Where the page before ended."`
-	JSON   bool   `name:"json" help:"Print JSON."`
-}
-
-// Run lists the chats of a broadcast.
-func (c *tasksDeliveries) Run(ctx context.Context, o output) error {
-	query := url.Values{"limit": {fmt.Sprint(c.Limit)}}
-	for name, value := range map[string]string{"status": c.Status, "cursor": c.Cursor} {
-		if value != "" {
-			query.Set(name, value)
+// newTasksPreview returns the command that sends the post of a broadcast to the user account that sends it.
+func newTasksPreview() *cobra.Command {
+	return newAPICommand("preview ID", "Send its post to the user account's Saved Messages.", func(ctx context.Context, l *local, args []string) error {
+		if err := l.call(ctx, http.MethodPost, "/tasks/"+args[0]+"/preview", nil, nil); err != nil {
+			return err
 		}
-	}
-	var listed struct {
-		Items []struct {
-			Target, Title, Status string
-			SentAt                time.Time `json:"sent_at"`
-			Link                  string
-			Reason                struct{ Text string }
-			Attempts              []json.RawMessage
-		}
-		Next string `json:"next_cursor"`
-	}
-	err := ask(ctx, c.fileSetting, o, c.JSON, http.MethodGet, fmt.Sprintf("/tasks/%d/deliveries?%s", c.ID, query.Encode()), nil, &listed)
-	if err != nil || c.JSON {
+		_, err := fmt.Fprintln(l.out, "sent: look into the user account's Saved Messages")
 		return err
+	})
+}
+
+// newTasksDeliveries returns the command that lists the chats of a broadcast.
+func newTasksDeliveries() *cobra.Command {
+	type delivery struct {
+		Target, Title, Status, Link string
+		SentAt                      time.Time `json:"sent_at"`
+		Reason                      struct{ Text string }
+		Attempts                    []json.RawMessage
 	}
-	table := tabwriter.NewWriter(o.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "CHAT\tTITLE\tSTATUS\tATTEMPTS\tSENT (UTC)\tLINK\tWHY")
-	for _, d := range listed.Items {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", d.Target, d.Title, d.Status, len(d.Attempts), moment(d.SentAt), d.Link, d.Reason.Text)
-	}
-	if err := table.Flush(); err != nil || listed.Next == "" {
-		return err
-	}
-	_, err = fmt.Fprintf(o.out, "more: --cursor %s\n", listed.Next)
-	return err
+	return newList("deliveries ID", "List its chats and the result in each.", "/tasks/{id}/deliveries",
+		[][2]string{{"status", "Only pending, sent, failed or skipped."}},
+		"CHAT|TITLE|STATUS|ATTEMPTS|SENT (UTC)|LINK|WHY", func(d delivery) []any {
+			return []any{d.Target, d.Title, d.Status, len(d.Attempts), moment(d.SentAt), d.Link, d.Reason.Text}
+		})
 }

@@ -87,7 +87,7 @@ func TestSessionsOfTelethonAreTakenOverAndSend(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, i := range logins.Items {
-		out, err := m.output("tasks", "create", "--text", "from "+i.Username, "--account", fmt.Sprint(i.ID), "--target", "@friends_of_both")
+		out, err := m.output("tasks", "create", "--text", "from "+i.Username, "--identity", fmt.Sprint(i.ID), "--target", "@friends_of_both")
 		if err != nil || !strings.Contains(out, "pending") {
 			t.Fatalf("tasks create: %q, %v", out, err)
 		}

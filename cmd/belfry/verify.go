@@ -3,19 +3,20 @@ package main
 import (
 	"os"
 
+	"github.com/spf13/cobra"
+
 	"belfry/store"
 )
 
-// verifyCommand is how the program has a file verified in a process of its own, which a damaged
-// file may end.
-type verifyCommand struct {
-	Args []string `arg:"" passthrough:""`
+// newVerifyFile returns the command with which the program verifies a file in a separate process,
+// which a damaged file may end.
+func newVerifyFile() *cobra.Command {
+	return &cobra.Command{Use: "verify-file", Hidden: true, DisableFlagParsing: true, RunE: func(c *cobra.Command, args []string) error {
+		return store.VerifyMain(c.OutOrStdout(), args)
+	}}
 }
 
-// Run verifies a file for the process that started this one.
-func (c *verifyCommand) Run(o output) error { return store.VerifyMain(o.out, c.Args) }
-
-// verifier starts this program again as [verifyCommand].
+// verifier starts this program again with [newVerifyFile]'s command.
 func verifier() store.Verifier {
 	path, err := os.Executable()
 	if err != nil {

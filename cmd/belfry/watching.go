@@ -106,22 +106,15 @@ func (p nameProber) Probe(ctx context.Context, _ profile.Rule, username string) 
 // name that it looked up, or of a post or broadcast. Its ID is 0 if none is connected.
 func (p nameProber) asker() (asker store.Identity, wait time.Duration, err error) {
 	err = p.svc.db.View(func(tx *store.Tx) error {
-		all, err := tx.Identities.Of(telegram.Platform)
-		if err != nil {
-			return err
-		}
-		for _, i := range askers(all) {
+		for _, i := range askers(tx.Identities.Of(telegram.Platform)) {
 			if p.svc.telegram.Status(i.ID).State == telegram.StateConnected {
 				asker = i
 				break
 			}
 		}
 		for _, lane := range []string{lookups(asker), asker.Lane()} {
-			hold, err := tx.Holds.ByLane(lane)
-			if err != nil && !errors.Is(err, store.ErrNotFound) && !store.IsCorrupt(err) {
-				return err
-			}
-			if left := hold.Until.Sub(tx.Now()); left <= longestHold { // else the clock was wrong when it was written
+			until, _ := tx.Holds.Until(lane)
+			if left := until.Sub(tx.Now()); left <= longestHold { // else the clock was wrong when it was written
 				wait = max(wait, left)
 			}
 		}

@@ -302,10 +302,7 @@ func (r *room) noSecrets() {
 	log := r.log.String()
 	secrets := slices.Clone(r.secrets)
 	err := r.db.View(func(tx *store.Tx) error {
-		for s, err := range tx.Sessions.All() {
-			if err != nil {
-				return err
-			}
+		for s := range tx.Sessions.All() {
 			secrets = append(secrets, string(s.Data))
 		}
 		return nil

@@ -169,13 +169,12 @@ func (n *Network) Run(ctx context.Context) error {
 	var ids []uint64
 	err := n.db.View(func(tx *store.Tx) error {
 		ids = nil
-		identities, err := tx.Identities.Of(Platform)
-		for _, identity := range identities {
+		for _, identity := range tx.Identities.Of(Platform) {
 			if identity.State != store.IdentityLogin { // a restricted one still tells its owner, and hears
 				ids = append(ids, identity.ID)
 			}
 		}
-		return err
+		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("telegram: read the identities: %w", err)

@@ -148,13 +148,12 @@ func (s *sameAccount) Error() string { return "another login has this account" }
 
 func (c *connection) sameAccount(networkID int64) error {
 	return c.network.db.View(func(tx *store.Tx) error {
-		all, err := tx.Identities.Of(Platform)
-		for _, i := range all {
+		for _, i := range tx.Identities.Of(Platform) {
 			if i.Kind == store.IdentityUser && i.NetworkID == networkID && i.ID != c.identity {
 				return &sameAccount{i.ID}
 			}
 		}
-		return err
+		return nil
 	})
 }
 

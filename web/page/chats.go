@@ -30,8 +30,8 @@ func chatsPath(login uint64) string { return "/chats?identity_id=" + id(login) }
 
 // userLogins returns the logins that are user accounts.
 func userLogins(tx *store.Tx) (users []store.Identity) {
-	for i, err := range tx.Identities.All() {
-		if err == nil && i.Kind == store.IdentityUser {
+	for i := range tx.Identities.All() {
+		if i.Kind == store.IdentityUser {
 			users = append(users, i)
 		}
 	}

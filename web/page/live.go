@@ -40,15 +40,16 @@ func (s *Server) live(g *echo.Group, path string, load func(view) (screen, error
 		if err != nil {
 			return err
 		}
-		return s.showLive(c, http.StatusOK, v, p)
+		return s.showLive(c, http.StatusOK, v, p, liveBase+v.path)
 	})
 	g.GET(liveBase+path, func(c echo.Context) error { return s.stream(c, load) })
 }
 
-// showLive answers with a live page and tells it where its parts come from when they change.
-func (s *Server) showLive(c echo.Context, status int, v view, p screen) error {
+// showLive answers with a page and tells it where its parts come from when they change; from is empty if
+// they do not.
+func (s *Server) showLive(c echo.Context, status int, v view, p screen, from string) error {
 	ctx := c.Request().Context()
-	rendered, err := renderParts(ctx, p)
+	rendered, err := v.renderParts(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -57,15 +58,19 @@ func (s *Server) showLive(c echo.Context, status int, v view, p screen) error {
 		places[part.id], marks[i] = part.html, part.mark
 	}
 	c.SetRequest(c.Request().WithContext(context.WithValue(ctx, placesKey{}, places)))
-	return s.render(c, status, v.layout(p, withQuery(liveBase+v.path, "done", "", "have", strings.Join(marks, "."))))
+	if from != "" {
+		from = withQuery(from, "done", "", "have", strings.Join(marks, "."))
+	}
+	return s.render(c, status, v.layout(p, from))
 }
 
 // renderedPart is a part as it was rendered, and a mark that differs where the part does.
 type renderedPart struct{ id, html, mark string }
 
-func renderParts(ctx context.Context, p screen) ([]renderedPart, error) {
-	all := make([]renderedPart, 0, len(p.parts))
-	for _, part := range p.parts {
+// renderParts renders the parts of a page, and the badge of the navigation.
+func (v view) renderParts(ctx context.Context, p screen) ([]renderedPart, error) {
+	all := make([]renderedPart, 0, len(p.parts)+1)
+	for _, part := range append(p.parts, part{"badge", v.badge()}) {
 		var out bytes.Buffer
 		if err := part.Render(ctx, &out); err != nil {
 			return nil, fmt.Errorf("render %s: %w", part.id, err)
@@ -145,7 +150,7 @@ func (s *Server) sendChanges(ctx context.Context, to *stream, v view, load func(
 	if err != nil {
 		return to.beat() // the record is gone, or the store is out of use: the page stays as it is
 	}
-	parts, err := renderParts(ctx, p)
+	parts, err := v.renderParts(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -157,7 +162,11 @@ func (s *Server) sendChanges(ctx context.Context, to *stream, v view, load func(
 		if i < len(have) {
 			have[i] = part.mark
 		}
-		fmt.Fprintf(&out, "<div id=%q hx-swap-oob=\"innerHTML\">%s</div>", part.id, part.html)
+		where := fmt.Sprintf("id=%q hx-swap-oob=\"innerHTML\"", part.id)
+		if part.id == "badge" { // the navigation has it more than once
+			where = `hx-swap-oob="innerHTML:.badge"`
+		}
+		fmt.Fprintf(&out, "<div %s>%s</div>", where, part.html)
 	}
 	if out.Len() == 0 {
 		return to.beat()

@@ -23,6 +23,7 @@ import (
 	"belfry/i18n"
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/web/session"
 	"belfry/worker/accounts"
 	"belfry/worker/alerts"
 	"belfry/worker/identities"
@@ -47,12 +48,14 @@ type Config struct {
 	Logins    *identities.Logins // may be nil: no user account can be logged in
 	Accounts  *accounts.Worker   // may be nil: no account is watched
 	Alerts    *alerts.Worker     // may be nil: nothing looks for what is wrong
+	Sessions  *session.Sessions
 
-	// SendDeliveries answers with the chats of a broadcast as CSV that begins with mark; say says why one
-	// has its status.
-	SendDeliveries func(c echo.Context, t store.Task, say func(store.Reason) string, mark string)
-	// SignIn returns the sign-in of a request, if it has one.
-	SignIn func(echo.Context) (store.SignIn, bool)
+	// SendDeliveries answers with the chats of a broadcast as CSV that begins with mark; why says why one has
+	// its status.
+	SendDeliveries func(c echo.Context, t store.Task, mark string, why func(store.Reason) string)
+	// Connection returns how an identity's adapter is doing: whether it is connected, and the network's words
+	// for why not. Nothing is known of an identity that has none.
+	Connection func(store.Identity) (connected bool, problem string, known bool)
 	// Ending is closed when live pages are to end.
 	Ending <-chan struct{}
 }
@@ -63,6 +66,7 @@ type Server struct {
 	assets  assets
 	streams chan struct{} // a place for each live page
 	nav     map[group][]entry
+	made    []entry // what can be made
 }
 
 // New returns a server of the page.
@@ -76,8 +80,10 @@ func New(cfg Config) (*Server, error) {
 // Mount registers the pages: in public those that anybody may open, in own those of a browser that is signed
 // in. Each family mounts its own, with their entries of the navigation.
 func (s *Server) Mount(public, own *echo.Group) {
+	s.mountSignIn(public, own)
 	s.mountPosts(own)
 	s.mountTasks(own)
+	s.mountIdentities(own)
 }
 
 // view is who looks at a page, and what was asked for. Components are its methods.
@@ -96,7 +102,7 @@ type view struct {
 func (s *Server) view(c echo.Context) view {
 	v := view{Printer: i18n.For(s.language(c), s.Timezone), server: s, query: c.QueryParams(), id: c.Param("id"), path: "/"}
 	v.Now = s.DB.Now()
-	v.signIn, v.known = s.SignIn(c)
+	v.signIn, v.known = session.Of(c)
 	if c.Request().Method == http.MethodGet {
 		v.path = c.Request().URL.RequestURI()
 	}
@@ -155,9 +161,9 @@ func place(id string) templ.Component {
 	})
 }
 
-// show answers with a page that stands still.
+// show answers with a page that is not live.
 func (s *Server) show(c echo.Context, status int, v view, p screen) error {
-	return s.render(c, status, v.layout(p, ""))
+	return s.showLive(c, status, v, p, "")
 }
 
 func (s *Server) render(c echo.Context, status int, component templ.Component) error {
@@ -228,3 +234,27 @@ func webAddress(link string) string {
 }
 
 func id(n uint64) string { return strconv.FormatUint(n, 10) }
+
+// ShowError tells a reader what went wrong and where to go on. full says that the disk of the file is full.
+func (s *Server) ShowError(c echo.Context, err error, status int, full bool) error {
+	v := s.view(c)
+	v.path = "/"
+	heading, detail := v.T("errors.title"), v.refusal(err)
+	switch status {
+	case http.StatusNotFound:
+		heading, detail = v.T("errors.not_found"), v.T("errors.not_found_how")
+	case http.StatusInternalServerError:
+		detail = v.T("errors.own")
+	case http.StatusServiceUnavailable:
+		detail = v.T("errors.unavailable")
+		if full {
+			detail = v.T("errors.full")
+		}
+	case http.StatusForbidden:
+		detail = v.T("errors.forbidden")
+	}
+	if detail == "" {
+		detail = http.StatusText(status)
+	}
+	return s.show(c, status, v, screen{title: heading, body: v.failure(heading, detail)})
+}

@@ -28,6 +28,7 @@ const (
 
 func (s *Server) mountPosts(g *echo.Group) {
 	s.entry(publish, "posts", "/posts")
+	s.canMake("post", "/posts/new")
 	s.live(g, "/posts", s.posts)
 	s.live(g, "/posts/:id", s.post)
 	for _, st := range s.postSteps() {

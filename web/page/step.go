@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"net/http"
-	"time"
 
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
@@ -32,6 +31,8 @@ type step struct {
 	done string // the code of the sentence that is shown afterwards
 	ask  func(v view, id uint64) (question, error)
 	act  func(tx *store.Tx, id uint64, seen string) error
+	// outside takes the place of act where the action is no transaction.
+	outside func(c echo.Context, id uint64) error
 }
 
 // step mounts an action: the question, and what carries it out.
@@ -62,7 +63,11 @@ func (s *Server) step(g *echo.Group, st step) {
 		if err != nil {
 			return err
 		}
-		err = s.DB.Update(func(tx *store.Tx) error { return st.act(tx, number, c.FormValue("seen")) })
+		if st.outside != nil {
+			err = st.outside(c, number)
+		} else {
+			err = s.DB.Update(func(tx *store.Tx) error { return st.act(tx, number, c.FormValue("seen")) })
+		}
 		if wrong := v.refusal(err); wrong != "" {
 			return ask(c, http.StatusConflict, wrong)
 		}
@@ -109,17 +114,8 @@ func (s *Server) buttons(g *echo.Group, path string, load func(view) (screen, er
 		if err != nil {
 			return err
 		}
-		return s.showLive(c, http.StatusUnprocessableEntity, v, p)
+		return s.showLive(c, http.StatusUnprocessableEntity, v, p, liveBase+v.path)
 	})
-}
-
-// longAnswer is how long an answer may take that waits for the network.
-const longAnswer = 6 * time.Minute
-
-// allowTime moves the end of an answer's time away.
-func allowTime(c echo.Context) {
-	// Where the connection knows no deadline there is none that would have to be moved.
-	_ = http.NewResponseController(c.Response()).SetWriteDeadline(time.Now().Add(longAnswer))
 }
 
 // did goes to a page, which says what was just done.

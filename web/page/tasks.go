@@ -29,6 +29,7 @@ func (s *Server) mountTasks(g *echo.Group) {
 		return
 	}
 	s.entry(publish, "tasks", "/tasks")
+	s.canMake("task", "/tasks/new")
 	s.live(g, "/tasks", s.tasks)
 	s.live(g, "/tasks/:id", s.task)
 	s.buttons(g, "/tasks/:id", s.task, map[string]button{
@@ -260,7 +261,7 @@ func (s *Server) deliveriesFile(c echo.Context) error {
 		return err
 	}
 	const byteOrderMark = "\ufeff" // without it spreadsheets take the text for another encoding
-	s.SendDeliveries(c, t, v.why, byteOrderMark)
+	s.SendDeliveries(c, t, byteOrderMark, v.why)
 	return nil
 }
 

@@ -83,9 +83,8 @@ type Worker struct {
 	cfg    Config
 	pause  func(from, to time.Duration) time.Duration
 
-	mu      sync.Mutex
-	owned   ownRules        // the owner's rules as they were last read
-	damaged map[string]bool // what was logged of damaged rows
+	mu    sync.Mutex
+	owned ownRules // the owner's rules as they were last read
 }
 
 // New returns a worker for the accounts in db. http asks sites over HTTP, and teller tells
@@ -103,7 +102,7 @@ func New(db *store.DB, http profile.Prober, teller Teller, cfg Config) *Worker {
 	if cfg.Reason == nil {
 		cfg.Reason = func(why store.Reason) string { return why.Text(cfg.Lang, cfg.Zone) }
 	}
-	return &Worker{db: db, http: http, teller: teller, cfg: cfg, pause: randomPause, damaged: make(map[string]bool)}
+	return &Worker{db: db, http: http, teller: teller, cfg: cfg, pause: randomPause}
 }
 
 func randomPause(from, to time.Duration) time.Duration {

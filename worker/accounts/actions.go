@@ -44,10 +44,7 @@ var chatForm = regexp.MustCompile(`^(@[A-Za-z][A-Za-z0-9_]{3,31}|-?[1-9][0-9]{0,
 // Add has an account watched from the next check on. The error is a [*store.FieldError], or a
 // [*store.ConflictError] if it is already watched.
 func (w *Worker) Add(tx *store.Tx, r Request) (store.Account, error) {
-	rules, err := w.Rules(tx)
-	if err != nil {
-		return store.Account{}, err
-	}
+	rules := w.Rules(tx)
 	a, err := read(rules, r)
 	if err != nil {
 		return a, err

@@ -130,10 +130,7 @@ func (teller) Tell(tx *store.Tx, n store.Notice, more ...string) error {
 func (b *bench) told(chat string) (texts []string) {
 	b.T.Helper()
 	b.View(func(tx *store.Tx) error {
-		for n, err := range tx.Notices.All() {
-			if err != nil {
-				return err
-			}
+		for n := range tx.Notices.All() {
 			if n.Chat == chat {
 				texts = append(texts, n.Text)
 			}
@@ -213,9 +210,9 @@ func (b *bench) status() (s Status) {
 
 func (b *bench) checks() (all []store.AccountCheck) {
 	b.T.Helper()
-	b.View(func(tx *store.Tx) (err error) {
-		all, err = tx.AccountChecks.Between(time.Time{}, time.Now().Add(time.Hour), 10_000)
-		return err
+	b.View(func(tx *store.Tx) error {
+		all = tx.AccountChecks.Between(time.Time{}, time.Now().Add(time.Hour), 10_000)
+		return nil
 	})
 	return all
 }
@@ -255,10 +252,7 @@ func (b *bench) prove() {
 	}
 	b.View(func(tx *store.Tx) error {
 		results := 0
-		for r, err := range tx.AccountResults.All() {
-			if err != nil {
-				return err
-			}
+		for r := range tx.AccountResults.All() {
 			results += r.Times
 			if !r.Changed {
 				continue
@@ -273,10 +267,7 @@ func (b *bench) prove() {
 			b.T.Errorf("the checks count %d accounts, and the history has %d results", checked, results)
 		}
 		finds := make(map[string]bool)
-		for n, err := range tx.Notices.All() {
-			if err != nil {
-				return err
-			}
+		for n := range tx.Notices.All() {
 			find, _, _ := strings.Cut(n.Chat+n.Text, "\n")
 			if n.Kind == noticeFound && finds[find] {
 				b.T.Errorf("told twice: %+v", n)

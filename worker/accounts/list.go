@@ -65,10 +65,7 @@ func (w *Worker) AddList(tx *store.Tx, text string, r Request) (List, error) {
 	if len(lines) > maxListLines {
 		return list, &store.FieldError{Field: "list", Problem: "has more than 100000 lines", Cure: "divide it"}
 	}
-	rules, err := w.Rules(tx)
-	if err != nil {
-		return list, err
-	}
+	rules := w.Rules(tx)
 	var form format
 	for i, n := 0, 1; i < len(lines); i += n {
 		n = 1
@@ -102,7 +99,7 @@ func (w *Worker) AddList(tx *store.Tx, text string, r Request) (List, error) {
 				continue
 			}
 			known, err := add(tx, &a)
-			if w.passOver(err) {
+			if store.IsCorrupt(err) {
 				line.Result, line.Problem = LineNonsense, err.Error()
 				list.add(line)
 				continue
@@ -123,7 +120,7 @@ func (w *Worker) AddList(tx *store.Tx, text string, r Request) (List, error) {
 	if list.Added == 0 {
 		return list, nil
 	}
-	_, err = w.put(tx)
+	_, err := w.put(tx)
 	return list, err
 }
 

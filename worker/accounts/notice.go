@@ -24,15 +24,8 @@ const PressQuiet = "check/quiet/on"
 // tellCheck tells the admins about a check. In quiet mode, they are told of one that has changed
 // something, and of a site that begins to refuse.
 func (w *Worker) tellCheck(tx *store.Tx, kind string, c store.AccountCheck) error {
-	quiet, err := w.Quiet(tx)
-	if err != nil {
-		return err
-	}
-	if quiet && c.Changes == 0 {
-		news, err := w.newlyStopped(tx, c)
-		if err != nil || !news {
-			return err
-		}
+	if w.Quiet(tx) && c.Changes == 0 && !newlyStopped(tx, c) {
+		return nil
 	}
 	n := store.Notice{Kind: kind, Text: w.aboutCheck(kind, c, tx.Now())}
 	if kind == noticeStarted {
@@ -46,17 +39,13 @@ func (w *Worker) tellCheck(tx *store.Tx, kind string, c store.AccountCheck) erro
 }
 
 // newlyStopped reports whether a check has given up a site that the check before had not.
-func (w *Worker) newlyStopped(tx *store.Tx, c store.AccountCheck) (bool, error) {
+func newlyStopped(tx *store.Tx, c store.AccountCheck) bool {
 	for _, site := range c.Stopped {
-		row, err := w.site(tx, site)
-		if err != nil {
-			return false, err
-		}
-		if row.Stops == 1 {
-			return true, nil
+		if siteRow(tx, site).Stops == 1 {
+			return true
 		}
 	}
-	return false, nil
+	return false
 }
 
 // tellAccount tells the admins, and the account's own chat, what became of an account.

@@ -27,20 +27,17 @@ type ownRules struct {
 }
 
 // Rules are all rules: those that come with the program, and the owner's, which come first.
-func (w *Worker) Rules(tx *store.Tx) (profile.Rules, error) {
-	mark, err := w.setting(tx, settingRulesMark)
-	if err != nil {
-		return nil, err
-	}
+func (w *Worker) Rules(tx *store.Tx) profile.Rules {
+	mark := setting(tx, settingRulesMark)
 	w.mu.Lock()
 	owned := w.owned
 	w.mu.Unlock()
 	if mark != "" && mark == owned.mark {
-		return owned.rules, nil
+		return owned.rules
 	}
-	text, err := w.setting(tx, settingRules)
-	if err != nil || text == "" {
-		return profile.Builtin(), err
+	text := setting(tx, settingRules)
+	if text == "" {
+		return profile.Builtin()
 	}
 	if text != owned.text {
 		own, err := profile.ParseRules([]byte(text))
@@ -53,7 +50,7 @@ func (w *Worker) Rules(tx *store.Tx) (profile.Rules, error) {
 	w.mu.Lock()
 	w.owned = owned
 	w.mu.Unlock()
-	return owned.rules, nil
+	return owned.rules
 }
 
 // ImportRules adds the sites that a file describes, in the form of Sherlock's data.json, in the place
@@ -89,10 +86,7 @@ func (w *Worker) ImportRules(tx *store.Tx, file []byte) ([]string, error) {
 // askAgain has sites asked again that could not be asked.
 func (w *Worker) askAgain(tx *store.Tx, sites []string) error {
 	for _, site := range sites {
-		row, err := w.site(tx, site)
-		if err != nil {
-			return err
-		}
+		row := siteRow(tx, site)
 		if row.ID == 0 {
 			continue
 		}
@@ -125,10 +119,10 @@ func (w *Worker) OwnSites(tx *store.Tx) ([]string, error) {
 }
 
 func (w *Worker) ownFile(tx *store.Tx) (map[string]json.RawMessage, error) {
-	text, err := w.setting(tx, settingRules)
+	text := setting(tx, settingRules)
 	all := make(map[string]json.RawMessage)
-	if err != nil || text == "" {
-		return all, err
+	if text == "" {
+		return all, nil
 	}
 	if err := json.Unmarshal([]byte(text), &all); err != nil {
 		return nil, fmt.Errorf("the setting %s cannot be read: %w", settingRules, err)

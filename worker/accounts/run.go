@@ -104,10 +104,7 @@ func ahead(now, until time.Time, most time.Duration) time.Time {
 // plan finds the next step. Each interval a check begins, over the sites that no other is at: a site with many
 // accounts keeps no other from being looked at.
 func (w *Worker) plan(tx *store.Tx) (s step, err error) {
-	checks, err := w.running(tx)
-	if err != nil {
-		return s, err
-	}
+	checks := slices.Collect(tx.AccountChecks.Running())
 	every, err := w.Interval(tx)
 	if err != nil {
 		return s, err
@@ -129,21 +126,18 @@ func (w *Worker) plan(tx *store.Tx) (s step, err error) {
 		next = tx.Now().Add(every)
 	}
 	if len(checks) == 0 {
-		s.refused, err = w.refused(tx)
-		return s, err
-	}
-	s = w.turn(checks, next, tx.Now())
-	if s.kind == stepWait {
+		s.refused = anyRefused(tx)
 		return s, nil
 	}
-	if s.kind == stepEnd {
-		s.refused, err = w.refused(tx)
-		return s, err
+	s = w.turn(checks, next, tx.Now())
+	switch s.kind {
+	case stepWait:
+		return s, nil
+	case stepEnd:
+		s.refused = anyRefused(tx)
+		return s, nil
 	}
-	rules, err := w.Rules(tx)
-	if err != nil {
-		return s, err
-	}
+	rules := w.Rules(tx)
 	s.account, err = w.nextAccount(tx, &s.check)
 	if errors.Is(err, store.ErrNotFound) {
 		s.kind = stepLeave
@@ -205,10 +199,7 @@ func (w *Worker) turn(checks []store.AccountCheck, next, now time.Time) (s step)
 // leave notes that a check has come through a site.
 func (w *Worker) leave(tx *store.Tx, s step) error {
 	if s.check.Canary != "" { // it was asked
-		row, err := w.site(tx, s.site())
-		if err != nil {
-			return err
-		}
+		row := siteRow(tx, s.site())
 		row = store.AccountSite{ID: row.ID, Site: row.Site, Well: tx.Now()}
 		if err := tx.AccountSites.Put(&row); err != nil {
 			return err
@@ -218,20 +209,17 @@ func (w *Worker) leave(tx *store.Tx, s step) error {
 	return tx.AccountChecks.Put(&s.check)
 }
 
-// refused reports whether a site on which accounts are watched has not answered since it was given up.
-func (w *Worker) refused(tx *store.Tx) (bool, error) {
-	for site, err := range tx.AccountSites.All() {
-		if err != nil {
-			return false, err
-		}
+// anyRefused reports whether a site on which accounts are watched has not answered since it was given up.
+func anyRefused(tx *store.Tx) bool {
+	for site := range tx.AccountSites.All() {
 		if site.Stops == 0 {
 			continue
 		}
-		if _, err := tx.Accounts.NextWatched(site.Site, 0, math.MaxUint64); !errors.Is(err, store.ErrNotFound) {
-			return true, err
+		if _, err := tx.Accounts.NextWatched(site.Site, 0, math.MaxUint64); err == nil {
+			return true
 		}
 	}
-	return false, nil
+	return false
 }
 
 // nextAccount is the account that a check comes to next on its first site: the suspect, if it is
@@ -242,11 +230,8 @@ func (w *Worker) nextAccount(tx *store.Tx, c *store.AccountCheck) (store.Account
 		if err == nil && a.Watched() {
 			return a, nil
 		}
-		switch {
-		case w.passOver(err):
+		if store.IsCorrupt(err) {
 			c.Cursor = max(c.Cursor, c.Suspect.AccountID)
-		case err != nil && !errors.Is(err, store.ErrNotFound):
-			return a, err
 		}
 		c.Suspect = store.Suspect{}
 	}
@@ -255,19 +240,13 @@ func (w *Worker) nextAccount(tx *store.Tx, c *store.AccountCheck) (store.Account
 
 // planBegin finds whom a new check is about, beside the sites that are busy.
 func (w *Worker) planBegin(tx *store.Tx, busy map[string]bool) (s step, err error) {
-	rules, err := w.Rules(tx)
-	if err != nil {
-		return s, err
-	}
+	rules := w.Rules(tx)
 	watched, last := tx.Accounts.Watched()
 	for _, site := range slices.Sorted(maps.Keys(watched)) {
 		if busy[site] {
 			continue
 		}
-		row, err := w.site(tx, site)
-		if err != nil {
-			return s, err
-		}
+		row := siteRow(tx, site)
 		if row.LeftAlone(tx.Now()) {
 			s.why = store.Reason{Code: store.ReasonBackingOff, About: site, Until: row.Until}
 			continue

@@ -3,6 +3,7 @@ package accounts
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"belfry/scheduler"
@@ -29,11 +30,7 @@ func (w *Worker) Interval(tx *store.Tx) (time.Duration, error) {
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return 0, err
 	}
-	text, err := w.setting(tx, settingInterval)
-	if err != nil {
-		return 0, err
-	}
-	if every, err := time.ParseDuration(text); err == nil && every >= minInterval {
+	if every, err := time.ParseDuration(setting(tx, settingInterval)); err == nil && every >= minInterval {
 		return every, nil
 	}
 	return w.cfg.Interval, nil
@@ -56,8 +53,7 @@ func (w *Worker) SetInterval(tx *store.Tx, every time.Duration) (store.Job, erro
 	if err != nil {
 		return job, err
 	}
-	checks, err := w.running(tx)
-	if err != nil || len(checks) == 0 || job.State != store.JobWaiting || !before.Due.Before(job.Due) {
+	if len(slices.Collect(tx.AccountChecks.Running())) == 0 || job.State != store.JobWaiting || !before.Due.Before(job.Due) {
 		return job, err
 	}
 	job.Due, job.Occurrence, job.Reason = before.Due, before.Occurrence, before.Reason // its next step
@@ -65,10 +61,7 @@ func (w *Worker) SetInterval(tx *store.Tx, every time.Duration) (store.Job, erro
 }
 
 // Quiet reports whether the admins are told only what has changed.
-func (w *Worker) Quiet(tx *store.Tx) (bool, error) {
-	text, err := w.setting(tx, settingQuiet)
-	return text != "", err
-}
+func (w *Worker) Quiet(tx *store.Tx) bool { return setting(tx, settingQuiet) != "" }
 
 // SetQuiet has the admins told only what has changed, or everything.
 func (w *Worker) SetQuiet(tx *store.Tx, quiet bool) error {
@@ -91,10 +84,7 @@ func (w *Worker) CheckNow(tx *store.Tx) (store.Job, error) {
 	if _, err := w.put(tx); err != nil {
 		return job, err
 	}
-	for site, err := range tx.AccountSites.All() {
-		if err != nil {
-			return job, err
-		}
+	for site := range tx.AccountSites.All() {
 		if site.Until.IsZero() && site.Well.IsZero() {
 			continue
 		}
@@ -115,10 +105,7 @@ func (w *Worker) mayBegin(tx *store.Tx, job store.Job) error {
 	default:
 		return &store.ConflictError{Problem: "no account is watched", Cure: "add one"}
 	}
-	checks, err := w.running(tx)
-	if err != nil {
-		return err
-	}
+	checks := slices.Collect(tx.AccountChecks.Running())
 	if len(checks) > 0 && (job.State == store.JobWaiting || job.State == store.JobRunning) {
 		return &store.ConflictError{Problem: fmt.Sprintf("a check is under way: %d of %d accounts are done", checks[0].Checked, checks[0].Total),
 			Cure: "wait until it has ended"}
@@ -149,23 +136,16 @@ func (w *Worker) Status(tx *store.Tx) (s Status, err error) {
 	if s.Interval, err = w.Interval(tx); err != nil {
 		return s, err
 	}
-	if s.Quiet, err = w.Quiet(tx); err != nil {
-		return s, err
-	}
+	s.Quiet = w.Quiet(tx)
 	if s.Job, err = tx.Jobs.ByName(JobName); err != nil && !errors.Is(err, store.ErrNotFound) {
 		return s, err
 	}
-	if err := w.readChecks(tx, &s); err != nil {
-		return s, err
-	}
+	readChecks(tx, &s)
 	s.Counts = make(map[store.AccountState]int)
 	for _, state := range store.AccountStates() {
 		s.Counts[state] = tx.Accounts.Count(state, maxCount)
 	}
-	for site, err := range tx.AccountSites.All() {
-		if err != nil {
-			return s, err
-		}
+	for site := range tx.AccountSites.All() {
 		if site.LeftAlone(tx.Now()) {
 			s.Alone = append(s.Alone, site)
 		}
@@ -176,25 +156,15 @@ func (w *Worker) Status(tx *store.Tx) (s Status, err error) {
 
 // readChecks reads the check that is under way and the last before it: the last to have begun, whatever
 // the clock said then.
-func (w *Worker) readChecks(tx *store.Tx, s *Status) error {
-	checks, err := w.running(tx)
-	if err != nil {
-		return err
+func readChecks(tx *store.Tx, s *Status) {
+	for check := range tx.AccountChecks.Running() {
+		s.Running = &check
+		break
 	}
-	if len(checks) > 0 {
-		s.Running = &checks[0]
-	}
-	for check, err := range tx.AccountChecks.Newest(0) {
-		if w.passOver(err) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
+	for check := range tx.AccountChecks.Newest(0) {
 		if check.Status != store.AccountCheckRunning {
 			s.Last = &check
 			break
 		}
 	}
-	return nil
 }

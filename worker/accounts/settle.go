@@ -140,10 +140,7 @@ func (w *Worker) giveUpAfter(s step, why store.Reason, wait time.Duration, v *ve
 				return err
 			}
 		}
-		row, err := w.site(tx, site)
-		if err != nil {
-			return err
-		}
+		row := siteRow(tx, site)
 		row.Stops++
 		row.Since, row.Until, row.Reason = tx.Now(), tx.Now().Add(max(w.backoff(row.Stops), wait)), why
 		if err := tx.AccountSites.Put(&row); err != nil {

@@ -190,13 +190,7 @@ func (r request) list(after string) (screen, error) {
 	last := button(say.back, pageCheck)
 	var buttons []store.Button
 	var shown, id uint64
-	for a, err := range r.tx.Accounts.From(from + 1) {
-		if store.IsCorrupt(err) {
-			continue
-		}
-		if err != nil {
-			return screen{}, err
-		}
+	for a := range r.tx.Accounts.From(from + 1) {
 		if shown == listed {
 			buttons = append(buttons, button(say.more, pageCheck, "list", id))
 			break

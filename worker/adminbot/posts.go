@@ -2,6 +2,7 @@ package adminbot
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -105,14 +106,8 @@ func (r request) postsPage() (screen, error) {
 		}
 		rows = append(rows, []store.Button{button(r.postLine(p), pagePosts, p.ID)})
 	}
-	held, err := collect(r.tx.Posts.AllHeld(), take)
-	if err != nil {
-		return screen{}, err
-	}
-	today, err := collect(r.tx.Posts.Between(day, day.AddDate(0, 0, 1)), take)
-	if err != nil {
-		return screen{}, err
-	}
+	held := collect(r.tx.Posts.AllHeld(), take)
+	today := collect(r.tx.Posts.Between(day, day.AddDate(0, 0, 1)), take)
 	switch {
 	case today == 0:
 		lines = append(lines, say.noPosts)
@@ -137,20 +132,14 @@ func counted(n int) string {
 }
 
 // collect hands the posts to take, and counts them.
-func collect(all func(func(store.Post, error) bool), take func(store.Post)) (n int, err error) {
-	for p, err := range all {
-		if store.IsCorrupt(err) {
-			continue
-		}
-		if err != nil {
-			return n, err
-		}
+func collect(all iter.Seq[store.Post], take func(store.Post)) (n int) {
+	for p := range all {
 		take(p)
 		if n++; n == countedPosts {
 			break
 		}
 	}
-	return n, nil
+	return n
 }
 
 // postLine is a post as its button shows it.

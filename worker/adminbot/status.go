@@ -24,12 +24,9 @@ func (r request) status() (screen, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, say.statusAt+"\n\n", r.tx.Now().In(r.bot.cfg.Zone).Format("02.01 15:04"))
 	running := 0
-	for job, err := range r.tx.Jobs.Running() {
-		if store.IsCorrupt(err) || isHousekeeping(job) {
+	for job := range r.tx.Jobs.Running() {
+		if isHousekeeping(job) {
 			continue
-		}
-		if err != nil {
-			return screen{}, err
 		}
 		running++
 		fmt.Fprintf(&b, "▶️ %s\n", r.jobTitle(job))

@@ -20,12 +20,9 @@ func (w *Worker) Acknowledge(tx *store.Tx, id uint64, by string) (store.Alert, e
 // AcknowledgeAll is Acknowledge for all open alerts, or those that were raised until a time, and returns how many
 // there were.
 func (w *Worker) AcknowledgeAll(tx *store.Tx, by string, until time.Time) (n int, err error) {
-	for a, err := range tx.Alerts.AllStanding() {
-		if store.IsCorrupt(err) || err == nil && (a.State() != store.AlertOpen || !until.IsZero() && a.RaisedAt.After(until)) {
+	for a := range tx.Alerts.AllStanding() {
+		if a.State() != store.AlertOpen || !until.IsZero() && a.RaisedAt.After(until) {
 			continue
-		}
-		if err != nil {
-			return n, err
 		}
 		if err := acknowledge(tx, &a, by); err != nil {
 			return n, err

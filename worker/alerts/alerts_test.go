@@ -263,10 +263,7 @@ func TestTheWebhookIsToldWhatTheAdminsAre(t *testing.T) {
 		b.Pass(time.Minute)
 		var said []hookNews
 		err := b.DB.View(func(tx *store.Tx) error {
-			for n, err := range tx.Notices.All() {
-				if err != nil {
-					return err
-				}
+			for n := range tx.Notices.All() {
 				var body hookNews
 				if n.Chat == store.WebhookChat {
 					if err := json.Unmarshal([]byte(n.Text), &body); err != nil {
@@ -294,10 +291,7 @@ func TestLooksLeaveNoTraceInTheHistory(t *testing.T) {
 	inBubble(t, Config{}, func(b *bench) {
 		b.Pass(time.Hour)
 		err := b.DB.View(func(tx *store.Tx) error {
-			for r, err := range tx.Runs.All() {
-				if err != nil {
-					return err
-				}
+			for r := range tx.Runs.All() {
 				t.Errorf("a run is on record: %+v", r)
 			}
 			return nil

@@ -27,7 +27,7 @@ func (teller) Tell(tx *store.Tx, n store.Notice, _ ...string) error {
 	return keep(tx, n)
 }
 
-func (teller) Missed(tx *store.Tx) iter.Seq2[store.Notice, error] { return tx.Notices.AllMissed() }
+func (teller) Missed(tx *store.Tx) iter.Seq[store.Notice] { return tx.Notices.AllMissed() }
 
 func (teller) TellHook(tx *store.Tx, kind string, body []byte) error {
 	return keep(tx, store.Notice{Kind: kind, Chat: store.WebhookChat, Text: string(body)})
@@ -199,10 +199,7 @@ func (b *bench) told(chat string) (lines []string) {
 	b.T.Helper()
 	b.Update(func(tx *store.Tx) error {
 		lines = nil
-		for n, err := range tx.Notices.All() {
-			if err != nil {
-				return err
-			}
+		for n := range tx.Notices.All() {
 			if n.Chat != chat || !n.Open() {
 				continue
 			}

@@ -33,19 +33,13 @@ func (w *Worker) failures(tx *store.Tx, s sight, standing []store.Alert) ([]stor
 		return nil, err
 	}
 	f := failed{tx: tx, standing: standing}
-	if err := f.between(from, now); err != nil {
-		return nil, err
-	}
+	f.between(from, now)
 	if seen.After(now) {
-		if err := f.between(seen, seen.Add(math.MaxInt64)); err != nil { // without end
-			return nil, err
-		}
+		f.between(seen, seen.Add(math.MaxInt64)) // without end
 	}
 	if s.badCopy != nil && !s.copied.Before(from) {
 		why := store.Reason{Code: store.ReasonError, Detail: s.badCopy.Error()}
-		if err := f.take(store.Alert{Kind: store.AlertCopy, About: "copy", Reason: why, ChangedAt: s.copied}, nil); err != nil {
-			return nil, err
-		}
+		f.take(store.Alert{Kind: store.AlertCopy, About: "copy", Reason: why, ChangedAt: s.copied})
 	}
 	if f.more > 0 {
 		f.all = append(f.all, store.Alert{Kind: store.AlertPostFailed, About: "more", Count: int64(f.more)})
@@ -115,31 +109,18 @@ type failure struct {
 func failureOf(a store.Alert) failure { return failure{a.Kind, a.About, a.ChangedAt.UnixNano()} }
 
 // between gathers what failed from from, included, to to, excluded, and was not told.
-func (f *failed) between(from, to time.Time) error {
-	for p, err := range f.tx.Posts.Trouble(from, to) {
-		if err := f.take(aboutPost(p), err); err != nil {
-			return err
-		}
+func (f *failed) between(from, to time.Time) {
+	for p := range f.tx.Posts.Trouble(from, to) {
+		f.take(aboutPost(p))
 	}
-	for t, err := range f.tx.Tasks.Trouble(from, to) {
-		if err := f.take(aboutTask(t), err); err != nil {
-			return err
-		}
+	for t := range f.tx.Tasks.Trouble(from, to) {
+		f.take(aboutTask(t))
 	}
-	return nil
 }
 
-func (f *failed) take(a store.Alert, err error) error {
-	if store.IsCorrupt(err) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
+func (f *failed) take(a store.Alert) {
 	if f.told == nil {
-		if err := f.remember(); err != nil {
-			return err
-		}
+		f.remember()
 	}
 	switch {
 	case f.told[failureOf(a)]:
@@ -148,29 +129,21 @@ func (f *failed) take(a store.Alert, err error) error {
 	default:
 		f.all = append(f.all, a)
 	}
-	return nil
 }
 
 // remember reads which failures were told before.
-func (f *failed) remember() error {
+func (f *failed) remember() {
 	f.told = make(map[failure]bool)
 	for _, a := range f.standing {
 		f.told[failureOf(a)] = true
 	}
 	n := 0
-	for a, err := range f.tx.Alerts.Newest(0) {
+	for a := range f.tx.Alerts.Newest(0) {
 		if n++; n > remembered {
 			break
 		}
-		if store.IsCorrupt(err) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
 		f.told[failureOf(a)] = true
 	}
-	return nil
 }
 
 func aboutPost(p store.Post) store.Alert {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"belfry/scheduler"
@@ -67,10 +68,7 @@ type news struct {
 // look compares what is wrong with what is known, and tells what has changed.
 func (w *Worker) look(tx *store.Tx, s sight) error {
 	var n news
-	standing, err := w.standing(tx)
-	if err != nil {
-		return err
-	}
+	standing := slices.Collect(tx.Alerts.AllStanding())
 	w.noteGap(tx)
 	lasting, unsure, err := w.lasting(tx, s, standing)
 	if err != nil {
@@ -98,30 +96,17 @@ func (w *Worker) look(tx *store.Tx, s sight) error {
 	return w.tell(tx, n)
 }
 
-// standing are the alerts that are not over. One that is damaged is let go: what it was about is told anew
-// if it is still so.
-func (w *Worker) standing(tx *store.Tx) (all []store.Alert, err error) {
-	for a, err := range tx.Alerts.AllStanding() {
-		if damaged, ok := errors.AsType[*store.CorruptError](err); ok {
-			w.cfg.Log.Error().Err(err).Msg("an alert is damaged and counts no more; run belfry check")
-			if err := tx.Alerts.LetGo(damaged.ID); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, a)
-	}
-	return all, nil
-}
-
 // raise writes an alert, unless it stands already: then it is brought up to date. A failure is one that
 // was not looked at before, so one that stands has failed once more, and is told again.
 func (n *news) raise(tx *store.Tx, a store.Alert) error {
 	a.Name, a.Reason.Detail = short(a.Name, maxName), short(a.Reason.Detail, maxDetail)
 	known, err := tx.Alerts.Standing(a.Kind, a.About)
+	if damaged, ok := errors.AsType[*store.CorruptError](err); ok { // it counts no more, and this one is told anew
+		if err := tx.Alerts.LetGo(damaged.ID); err != nil {
+			return err
+		}
+		err = store.ErrNotFound
+	}
 	if errors.Is(err, store.ErrNotFound) {
 		a.RaisedAt = tx.Now()
 		if a.Flaps, err = n.flaps(tx, a); err != nil {
@@ -159,15 +144,9 @@ func (n *news) flaps(tx *store.Tx, a store.Alert) (bool, error) {
 	if n.recently == nil {
 		n.recently = make(map[string]int)
 		looked := 0
-		for past, err := range tx.Alerts.Newest(0) {
+		for past := range tx.Alerts.Newest(0) {
 			if looked++; looked > remembered {
 				break
-			}
-			if store.IsCorrupt(err) {
-				continue
-			}
-			if err != nil {
-				return false, err
 			}
 			if tx.Now().Sub(past.RaisedAt).Abs() < flapTime {
 				n.recently[string(past.Kind)+" "+past.About]++

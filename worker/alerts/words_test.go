@@ -24,10 +24,7 @@ func TestAnAlertAboutSomethingLongIsReadable(t *testing.T) {
 				})
 				b.look()
 				b.View(func(tx *store.Tx) error {
-					for n, err := range tx.Notices.All() {
-						if err != nil {
-							return err
-						}
+					for n := range tx.Notices.All() {
 						units := len(utf16.Encode([]rune(n.Text)))
 						cure := wordsIn(lang).kinds[store.AlertPostFailed].cure
 						if n.Chat == "admin" && (units > 2000 || strings.Count(n.Text, "…") != 2 || !strings.HasSuffix(n.Text, cure)) {

@@ -40,13 +40,7 @@ func (w *Worker) wrong(tx *store.Tx, damaged []store.Problem, standing []store.A
 		all = append(all, store.Alert{Kind: store.AlertDamage, About: "file", Count: int64(len(damaged)),
 			Reason: store.Reason{Code: store.ReasonError, Detail: first.String()}})
 	}
-	for i, err := range tx.Identities.All() {
-		if store.IsCorrupt(err) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
+	for i := range tx.Identities.All() {
 		a := store.Alert{Kind: store.AlertLogin, About: fmt.Sprint("login_", i.ID), Subject: i.ID, Name: i.Name, Reason: i.Reason}
 		switch {
 		case i.State == store.IdentityLogin || i.State == store.IdentityStopped:
@@ -83,13 +77,7 @@ func (w *Worker) wrong(tx *store.Tx, damaged []store.Problem, standing []store.A
 // is known at this moment.
 func (w *Worker) lasting(tx *store.Tx, s sight, standing []store.Alert) (all []store.Alert, unsure map[store.AlertKind]bool, err error) {
 	unsure = make(map[store.AlertKind]bool)
-	for job, err := range tx.Jobs.Failing() {
-		if store.IsCorrupt(err) {
-			continue
-		}
-		if err != nil {
-			return nil, nil, err
-		}
+	for job := range tx.Jobs.Failing() {
 		if a, is := failing(job); is {
 			all = append(all, a)
 		}
@@ -102,10 +90,7 @@ func (w *Worker) lasting(tx *store.Tx, s sight, standing []store.Alert) (all []s
 		return nil, nil, err
 	}
 	all = append(all, wrong...)
-	for n, err := range w.teller.Missed(tx) {
-		if err != nil {
-			return nil, nil, err
-		}
+	for n := range w.teller.Missed(tx) {
 		all = append(all, store.Alert{Kind: store.AlertUnreached, About: n.Chat, Subject: n.ID, Name: n.Chat, Reason: n.Reason})
 	}
 	stands := func(kind store.AlertKind) bool {

@@ -143,17 +143,11 @@ func Remove(tx *store.Tx, id uint64) error {
 	if err != nil {
 		return err
 	}
-	for post, err := range tx.Posts.Pending(id) {
-		if err != nil {
-			return err
-		}
+	for post := range tx.Posts.Pending(id) {
 		return &store.ConflictError{Problem: fmt.Sprintf("post %d waits for the login %s", post.ID, i.Name),
 			Cure: "cancel or change the posts that it is to send first"}
 	}
-	for task, err := range tx.Tasks.Active(id) {
-		if err != nil {
-			return err
-		}
+	for task := range tx.Tasks.Active(id) {
 		return &store.ConflictError{Problem: fmt.Sprintf("task %d waits for the login %s", task.ID, i.Name),
 			Cure: "cancel the tasks that it is to send first"}
 	}
@@ -172,10 +166,7 @@ func forget(tx *store.Tx, id uint64) error {
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
-	for peer, err := range tx.Peers.Of(id) {
-		if err != nil {
-			return err
-		}
+	for peer := range tx.Peers.Of(id) {
 		if err := tx.Peers.Delete(peer.ID); err != nil {
 			return err
 		}

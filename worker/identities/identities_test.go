@@ -185,10 +185,9 @@ func TestASessionOfTheSettingsIsTakenOverOnce(t *testing.T) {
 	}
 	adopt("first", "1") // the setting is taken back
 	err := db.View(func(tx *store.Tx) error {
-		all, err := tx.Identities.Of("telegram")
+		all := tx.Identities.Of("telegram")
 		if len(all) != 2 || all[1].Name != "user2" || !all[1].Adopted {
-			t.Errorf("logins %+v", all)
-			return err
+			t.Fatalf("logins %+v", all)
 		}
 		second, err := tx.Sessions.Of(all[1].ID)
 		if string(second.Data) != "second" {

@@ -81,14 +81,11 @@ func (w *Worker) giveUp(n store.Notice, out scheduler.Outcome, e *platform.Error
 
 // Missed yields, for each chat that is to be told and is not reached, the last notice that it has not
 // got. A chat of an account that has not been written to for some days is perhaps not named any more.
-func (w *Worker) Missed(tx *store.Tx) iter.Seq2[store.Notice, error] {
-	return func(yield func(store.Notice, error) bool) {
-		for n, err := range tx.Notices.AllMissed() {
+func (w *Worker) Missed(tx *store.Tx) iter.Seq[store.Notice] {
+	return func(yield func(store.Notice) bool) {
+		for n := range tx.Notices.AllMissed() {
 			steady := n.Admin || n.Chat == store.WebhookChat
-			if err == nil && (!w.tells(n) || !steady && tx.Now().Sub(n.GivenUpAt) > missedAge) {
-				continue
-			}
-			if !yield(n, err) {
+			if w.tells(n) && (steady || tx.Now().Sub(n.GivenUpAt) <= missedAge) && !yield(n) {
 				return
 			}
 		}
@@ -147,11 +144,8 @@ func (w *Worker) End(tx *store.Tx, job store.Job, why store.Reason) error {
 func mark(id uint64, fn func(n *store.Notice, now time.Time)) func(*store.Tx) error {
 	return func(tx *store.Tx) error {
 		n, err := tx.Notices.Get(id)
-		if errors.Is(err, store.ErrNotFound) || store.IsCorrupt(err) {
-			return nil
-		}
 		if err != nil {
-			return err
+			return nil
 		}
 		n.Attempts++
 		fn(&n, tx.Now())

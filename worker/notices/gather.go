@@ -22,10 +22,7 @@ const (
 func (w *Worker) gather(tx *store.Tx, lane, chat string) error {
 	var all []store.Notice
 	units, looked := 0, 0
-	for n, err := range tx.Notices.Queue(lane, chat) {
-		if err != nil {
-			return err
-		}
+	for n := range tx.Notices.Queue(lane, chat) {
 		if looked++; looked > maxGathered || n.Attempts > 0 || tx.Now().Sub(n.CreatedAt) < gatherAge {
 			break
 		}

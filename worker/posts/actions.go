@@ -183,6 +183,16 @@ func (w *Worker) Approve(tx *store.Tx, id uint64) (store.Post, error) {
 	return post, err
 }
 
+// Approved wraps an action that lets a job run, and refuses it for a post that needs approval.
+func Approved(act func(*store.Tx, string) (store.Job, error)) func(*store.Tx, string) (store.Job, error) {
+	return func(tx *store.Tx, name string) (store.Job, error) {
+		if err := MayStart(tx, name); err != nil {
+			return store.Job{}, err
+		}
+		return act(tx, name)
+	}
+}
+
 // MayStart refuses to have the job of a post started, or let go on, that needs approval: whoever does
 // that may not have read the post. Other jobs are none of its business.
 func MayStart(tx *store.Tx, name string) error {
@@ -193,13 +203,7 @@ func MayStart(tx *store.Tx, name string) error {
 	if err != nil {
 		return err
 	}
-	post, err := tx.Posts.Get(job.Subject)
-	switch {
-	case errors.Is(err, store.ErrNotFound), store.IsCorrupt(err):
-		return nil
-	case err != nil:
-		return err
-	case post.AwaitsApproval():
+	if post, err := tx.Posts.Get(job.Subject); err == nil && post.AwaitsApproval() {
 		return &store.ConflictError{Problem: fmt.Sprintf("post %d needs approval", post.ID), Cure: "approve it"}
 	}
 	return nil

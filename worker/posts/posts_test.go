@@ -515,10 +515,7 @@ func TestAPostThatIsHeldWaitsForApproval(t *testing.T) {
 		}
 		var held []uint64
 		err := b.DB.View(func(tx *store.Tx) error {
-			for p, err := range tx.Posts.AllHeld() {
-				if err != nil {
-					return err
-				}
+			for p := range tx.Posts.AllHeld() {
 				held = append(held, p.ID)
 			}
 			return nil

@@ -206,21 +206,18 @@ func (d *Draft) fillIdentity(tx *store.Tx) error {
 
 // defaultIdentity is the identity that is meant where none is named.
 func defaultIdentity(tx *store.Tx, platform string) (store.Identity, error) {
-	all, err := tx.Identities.Of(platform)
-	if err != nil {
-		return store.Identity{}, err
-	}
+	all, n := tx.Identities.Of(platform), tx.Identities.Count(platform) // a damaged one may be the one that is meant
 	i := slices.IndexFunc(all, func(i store.Identity) bool { return i.Name == "main" })
 	switch {
 	case i >= 0:
 		return all[i], nil
-	case len(all) == 1:
+	case len(all) == 1 && n == 1:
 		return all[0], nil
-	case len(all) == 0:
+	case n == 0:
 		return store.Identity{}, &store.FieldError{Field: "identity_id", Problem: "is missing, and there is no login for " + platform,
 			Cure: "add one: set TELEGRAM_BOT_TOKEN, or use the page's Connected accounts"}
 	}
-	return store.Identity{}, &store.FieldError{Field: "identity_id", Problem: fmt.Sprintf("is missing, and there are %d logins for %s", len(all), platform),
+	return store.Identity{}, &store.FieldError{Field: "identity_id", Problem: fmt.Sprintf("is missing, and there are %d logins for %s", n, platform),
 		Cure: "say which one posts"}
 }
 

@@ -2,7 +2,6 @@ package tasks
 
 import (
 	"context"
-	"errors"
 
 	"belfry/platform"
 	"belfry/scheduler"
@@ -49,11 +48,8 @@ func (w *Worker) Seen(identityID uint64, counts map[platform.ChatRef]int) error 
 	return w.db.Update(func(tx *store.Tx) error {
 		for ref, n := range counts {
 			chat, err := tx.Chats.ByPeer(identityID, store.PeerType(ref.Type), ref.ID)
-			if store.IsCorrupt(err) || errors.Is(err, store.ErrNotFound) {
-				continue
-			}
 			if err != nil {
-				return err
+				continue
 			}
 			chat.Seen += n
 			if err := tx.Chats.Put(&chat); err != nil {

@@ -97,11 +97,8 @@ func (w checker) beginCheck(job store.Job) (task store.Task, page []store.Delive
 			out = send.HoldIdentity(out, job, identity, why, tx.Now())
 			return nil
 		}
-		for d, err := range tx.Deliveries.From(max(task.First, task.Checked+1)) {
-			if store.IsCorrupt(err) {
-				continue
-			}
-			if err != nil || d.ID >= task.First+uint64(task.Total) || len(page) == checkPage {
+		for d := range tx.Deliveries.From(max(task.First, task.Checked+1)) {
+			if d.ID >= task.First+uint64(task.Total) || len(page) == checkPage {
 				break
 			}
 			page = append(page, d)

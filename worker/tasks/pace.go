@@ -23,19 +23,16 @@ func waitEnd(now, until time.Time, longest time.Duration) time.Time {
 // other as the pause of the task that had the one before, and taken in the order in which the tasks
 // of an account came for them, so that they alternate. However late a turn is used, the least pause
 // after the call before it is kept.
-func (w *Worker) turn(tx *store.Tx, task *store.Task, next store.Delivery, pace *store.Pace) (time.Time, error) {
+func (w *Worker) turn(tx *store.Tx, task *store.Task, next store.Delivery, pace *store.Pace) time.Time {
 	now := tx.Now()
 	if pace.Open == next.ID { // nobody knows how the last call ended: it is repeated, which takes no turn
-		return now, nil
+		return now
 	}
 	if pace.Open != 0 { // the same, but another task comes first: the call may have ended just now
 		pace.Open, pace.Last = 0, now
 	}
 	var round time.Duration // in which each task has had its turn
-	for other, err := range tx.Tasks.Active(task.IdentityID) {
-		if err != nil && !store.IsCorrupt(err) {
-			return now, err
-		}
+	for other := range tx.Tasks.Active(task.IdentityID) {
 		round += other.MaxPause
 	}
 	if task.Slot.IsZero() || task.Slot.Sub(now) > round {
@@ -43,7 +40,7 @@ func (w *Worker) turn(tx *store.Tx, task *store.Task, next store.Delivery, pace 
 		pace.Next = task.Slot.Add(w.pause(task.MinPause, task.MaxPause))
 	}
 	gap := max(pace.Gap, task.MinPause)
-	return later(task.Slot, waitEnd(now, pace.Last.Add(gap), gap)), nil
+	return later(task.Slot, waitEnd(now, pace.Last.Add(gap), gap))
 }
 
 func later(a, b time.Time) time.Time {
@@ -65,11 +62,8 @@ func giveBack(tx *store.Tx, identityID uint64) error {
 		return err
 	}
 	var waiting []store.Task
-	for task, err := range tx.Tasks.Active(identityID) {
-		if err != nil && !store.IsCorrupt(err) {
-			return err
-		}
-		if err == nil && !task.Slot.IsZero() {
+	for task := range tx.Tasks.Active(identityID) {
+		if !task.Slot.IsZero() {
 			waiting = append(waiting, task)
 		}
 	}

@@ -66,13 +66,7 @@ func reserve(tx *store.Tx, task *store.Task, targets []string) (err error) {
 // there, and has those made again that failed or were skipped. The caller writes the task.
 func prepare(tx *store.Tx, task *store.Task) (done bool, err error) {
 	end, reads, writes := task.First+uint64(task.Total), 0, 0
-	for d, err := range tx.Deliveries.From(max(task.First, task.Prepared+1)) {
-		if store.IsCorrupt(err) {
-			continue
-		}
-		if err != nil {
-			return false, err
-		}
+	for d := range tx.Deliveries.From(max(task.First, task.Prepared+1)) {
 		if d.ID >= end {
 			break
 		}

@@ -54,10 +54,7 @@ func (w *Worker) ProgressOf(tx *store.Tx, task store.Task) (p Progress, err erro
 // outside of its quiet hours, and no more in a day than its cap.
 func (w *Worker) estimate(tx *store.Tx, task store.Task, p Progress) (time.Time, error) {
 	others := 0
-	for other, err := range tx.Tasks.Active(task.IdentityID) {
-		if err != nil {
-			continue // a damaged row is not this task's trouble
-		}
+	for other := range tx.Tasks.Active(task.IdentityID) {
 		if other.ID != task.ID && !other.StartedAt.IsZero() {
 			others++
 		}

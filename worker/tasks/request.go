@@ -247,17 +247,15 @@ func account(tx *store.Tx, id uint64) (store.Identity, error) {
 
 // usualAccount is the user account that is meant where none is named.
 func usualAccount(tx *store.Tx) (store.Identity, error) {
-	all, err := tx.Identities.Of("telegram")
-	if err != nil {
-		return store.Identity{}, err
-	}
+	all := tx.Identities.Of("telegram")
+	damaged := tx.Identities.Count("telegram") - len(all) // any of them may be the one that is meant
 	all = slices.DeleteFunc(all, func(i store.Identity) bool { return i.Kind != store.IdentityUser })
-	switch {
+	switch n := len(all) + damaged; {
 	case len(all) == 0:
 		return store.Identity{}, &store.FieldError{Field: "identity_id", Problem: "is missing, and there is no user account",
 			Cure: "log one in: on the page under Connected accounts, with belfry login, or by TELETHON_SESSION"}
-	case len(all) > 1:
-		return store.Identity{}, &store.FieldError{Field: "identity_id", Problem: fmt.Sprintf("is missing, and there are %d user accounts", len(all)),
+	case n > 1:
+		return store.Identity{}, &store.FieldError{Field: "identity_id", Problem: fmt.Sprintf("is missing, and there are %d user accounts", n),
 			Cure: "say which one sends"}
 	}
 	return all[0], nil
@@ -271,4 +269,14 @@ func fieldError(err error) error {
 		field = "text"
 	}
 	return &store.FieldError{Field: field, Problem: "is not accepted: " + e.Error()}
+}
+
+// Seconds is a length of time that was given in seconds; one that no pause can have stays too long.
+func Seconds(s *float64) *time.Duration {
+	if s == nil {
+		return nil
+	}
+	const tooLong = 1e9
+	d := time.Duration(min(max(*s, -tooLong), tooLong) * float64(time.Second))
+	return &d
 }

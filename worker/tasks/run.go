@@ -97,10 +97,7 @@ func (w *Worker) begin(job store.Job) (s *step, out scheduler.Outcome, err error
 		if out = w.mayNot(tx.Now(), task, delivery, pace); !out.Again.IsZero() {
 			return nil
 		}
-		at, err := w.turn(tx, &task, delivery, &pace)
-		if err != nil {
-			return err
-		}
+		at := w.turn(tx, &task, delivery, &pace)
 		if err := tx.Paces.Put(&pace); err != nil {
 			return err
 		}

@@ -50,10 +50,7 @@ func TestTasksOfAnAccountTakeTurns(t *testing.T) {
 		b.Pass(2 * time.Minute)
 		b.View(func(tx *store.Tx) error {
 			var counts []int
-			for task, err := range tx.Tasks.Active(b.account) {
-				if err != nil {
-					return err
-				}
+			for task := range tx.Tasks.Active(b.account) {
 				counts = append(counts, task.Sent)
 			}
 			if len(counts) != 3 || slices.Max(counts)-slices.Min(counts) > 2 || slices.Min(counts) < 3 {

@@ -1,0 +1,259 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"belfry/store"
+	"belfry/worker/accounts"
+)
+
+// newAccount is the request for an account to be watched.
+type newAccount struct {
+	Site         string `json:"site,omitempty" doc:"Where: instagram (default), x, tiktok, youtube, github, telegram, or one of an imported rule" example:"instagram"`
+	Username     string `json:"username" doc:"The name, with or without @, or the address of the profile" example:"evening_news"`
+	Note         string `json:"note,omitempty" doc:"What people want to know of it"`
+	Tag          string `json:"tag,omitempty" doc:"A word that lists can be narrowed by" example:"press"`
+	OwnerChat    string `json:"owner_chat,omitempty" doc:"Who is told beside the admins: @name or a chat's id" example:"@editor"`
+	KeepWatching bool   `json:"keep_watching,omitempty" doc:"Go on looking at it when it has been found, so that its vanishing is noticed"`
+}
+
+// newAccounts is a list of accounts.
+type newAccounts struct {
+	Text         string `json:"text" doc:"One name in each line, or CSV; the README describes both" example:"evening_news\n@morning_news"`
+	Site         string `json:"site,omitempty" doc:"Of the lines that name none; instagram if left out" example:"instagram"`
+	Note         string `json:"note,omitempty" doc:"Of the lines that have none"`
+	Tag          string `json:"tag,omitempty" doc:"Of the lines that have none" example:"press"`
+	OwnerChat    string `json:"owner_chat,omitempty" doc:"Of the lines that name none"`
+	KeepWatching bool   `json:"keep_watching,omitempty" doc:"Of the lines that do not say"`
+}
+
+// accountPatch is a change to an account; what is left out stays.
+type accountPatch struct {
+	Note         *string `json:"note,omitempty"`
+	Tag          *string `json:"tag,omitempty"`
+	OwnerChat    *string `json:"owner_chat,omitempty"`
+	KeepWatching *bool   `json:"keep_watching,omitempty"`
+}
+
+// WatchedAccount is an account as the API shows it.
+type WatchedAccount struct {
+	ID           uint64    `json:"id"`
+	Site         string    `json:"site"`
+	Username     string    `json:"username"`
+	Link         string    `json:"link,omitempty" doc:"Of the profile, for people"`
+	Note         string    `json:"note,omitempty"`
+	Tag          string    `json:"tag,omitempty"`
+	OwnerChat    string    `json:"owner_chat,omitempty"`
+	KeepWatching bool      `json:"keep_watching"`
+	State        string    `json:"state" doc:"What is believed: pending (never found yet), found, or not_found (it was there, and has vanished)"`
+	Watched      bool      `json:"watched" doc:"Whether the next check looks at it"`
+	Outcome      string    `json:"last_outcome,omitempty" doc:"What the last check came to: found, not_found, or error (the site would not say, and nothing is believed of it)"`
+	Detail       string    `json:"last_detail,omitempty" doc:"The words for it"`
+	Failures     int       `json:"failures,omitempty" doc:"Checks in a row that came to an error"`
+	CheckedAt    time.Time `json:"checked_at,omitzero"`
+	FoundAt      time.Time `json:"found_at,omitzero" doc:"When it was found for the first time"`
+	ChangedAt    time.Time `json:"changed_at,omitzero" doc:"When its state last changed"`
+	CreatedAt    time.Time `json:"created_at"`
+	UpdatedAt    time.Time `json:"updated_at"`
+}
+
+func shownAccount(link func(store.Account) string, a store.Account) WatchedAccount {
+	return WatchedAccount{
+		ID: a.ID, Site: a.Site, Username: a.Username, Link: link(a), Note: a.Note, Tag: a.Tag, OwnerChat: a.OwnerChat,
+		KeepWatching: a.KeepWatching, State: string(a.State), Watched: a.Watched(), Outcome: string(a.Outcome), Detail: a.Detail,
+		Failures: a.Failures, CheckedAt: a.CheckedAt, FoundAt: a.FoundAt, ChangedAt: a.ChangedAt, CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
+	}
+}
+
+// accountsAPI registers the operations on accounts and on their check.
+func (s *Server) accountsAPI(a *api) {
+	if s.accounts == nil {
+		return
+	}
+	operation(a, http.MethodGet, "/accounts", "List the accounts that are watched", s.listAccounts)
+	operation(a, http.MethodPost, "/accounts", "Have an account watched", s.createAccount)
+	operation(a, http.MethodPost, "/accounts/import", "Have a list of accounts watched, with a report of each line", s.importAccounts, longBodies, patient)
+	operation(a, http.MethodGet, "/accounts/{id}", "Read an account", s.readAccount)
+	operation(a, http.MethodPatch, "/accounts/{id}", "Change what is said of an account", s.changeAccount)
+	operation(a, http.MethodDelete, "/accounts/{id}", "Forget an account and its history", s.removeAccount)
+	operation(a, http.MethodGet, "/accounts/{id}/results", "List what the checks of an account came to, the latest first", s.listResults)
+	s.sitesAPI(a)
+	s.autocheckAPI(a)
+}
+
+type accountFilter struct {
+	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many items at most"`
+	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
+	State  string `query:"state" enum:"pending,found,not_found" doc:"Only accounts in this state"`
+	Site   string `query:"site" doc:"Only accounts of this site" example:"instagram"`
+	Tag    string `query:"tag" doc:"Only accounts with this tag"`
+	Name   string `query:"name" maxLength:"200" doc:"Only accounts with this in their names"`
+}
+
+func (s *Server) listAccounts(_ context.Context, in *accountFilter) (*reply[List[WatchedAccount]], error) {
+	var page store.Page[store.Account]
+	var link func(store.Account) string
+	err := s.db.View(func(tx *store.Tx) (err error) {
+		filter := store.AccountFilter{State: store.AccountState(in.State), Site: in.Site, Tag: in.Tag, Name: in.Name}
+		if page, err = s.accounts.Find(tx, filter, store.Query{Limit: in.Limit, Cursor: in.Cursor}); err != nil {
+			return err
+		}
+		link = s.accounts.ProfileLinks(tx)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := List[WatchedAccount]{Items: make([]WatchedAccount, 0, len(page.Items)), Next: page.Next}
+	for _, a := range page.Items {
+		out.Items = append(out.Items, shownAccount(link, a))
+	}
+	return answer(out), nil
+}
+
+func (s *Server) createAccount(ctx context.Context, in *creation[newAccount]) (*created[WatchedAccount], error) {
+	return once(ctx, s, "accounts", in, func() (func(*store.Tx) (WatchedAccount, error), error) {
+		b := in.Body
+		return func(tx *store.Tx) (WatchedAccount, error) {
+			a, err := s.accounts.Add(tx, accounts.Request{
+				Site: b.Site, Username: b.Username, Note: b.Note, Tag: b.Tag, OwnerChat: b.OwnerChat, KeepWatching: b.KeepWatching,
+			})
+			if err != nil {
+				return WatchedAccount{}, err
+			}
+			return shownAccount(s.accounts.ProfileLinks(tx), a), nil
+		}, nil
+	})
+}
+
+// ImportedLine is what became of one name of a list.
+type ImportedLine struct {
+	Line      int    `json:"line" doc:"From 1"`
+	Text      string `json:"text" doc:"As it was written"`
+	Username  string `json:"username,omitempty" doc:"As it was understood"`
+	AccountID uint64 `json:"account_id,omitempty"`
+	Result    string `json:"result" doc:"added, duplicate (watched already, or named further up) or nonsense"`
+	Problem   string `json:"problem,omitempty" doc:"With nonsense: what is wrong, and what to do"`
+}
+
+// Imported is what became of a list.
+type Imported struct {
+	Added      int            `json:"added"`
+	Duplicates int            `json:"duplicates"`
+	Nonsense   int            `json:"nonsense"`
+	Lines      []ImportedLine `json:"lines"`
+}
+
+func (s *Server) importAccounts(ctx context.Context, in *creation[newAccounts]) (*created[Imported], error) {
+	return once(ctx, s, "accounts/import", in, func() (func(*store.Tx) (Imported, error), error) {
+		b := in.Body
+		return func(tx *store.Tx) (Imported, error) {
+			list, err := s.accounts.AddList(tx, b.Text, accounts.Request{
+				Site: b.Site, Note: b.Note, Tag: b.Tag, OwnerChat: b.OwnerChat, KeepWatching: b.KeepWatching,
+			})
+			if err != nil {
+				return Imported{}, ofField(err, "list", "text")
+			}
+			out := Imported{Added: list.Added, Duplicates: list.Duplicates, Nonsense: list.Nonsense, Lines: make([]ImportedLine, 0, len(list.Lines))}
+			for _, line := range list.Lines {
+				out.Lines = append(out.Lines, ImportedLine{line.N, line.Text, line.Username, line.ID, string(line.Result), line.Problem})
+			}
+			return out, nil
+		}, nil
+	})
+}
+
+// ofField gives a refusal of a field the name that the field has here.
+func ofField(err error, name, here string) error {
+	if wrong, ok := errors.AsType[*store.FieldError](err); ok && wrong.Field == name {
+		return &store.FieldError{Field: here, Problem: wrong.Problem, Cure: wrong.Cure}
+	}
+	return err
+}
+
+func (s *Server) readAccount(_ context.Context, in *one) (*reply[WatchedAccount], error) {
+	var out WatchedAccount
+	err := s.db.View(func(tx *store.Tx) error {
+		a, err := tx.Accounts.Get(in.ID)
+		if err != nil {
+			return err
+		}
+		out = shownAccount(s.accounts.ProfileLinks(tx), a)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer(out), nil
+}
+
+type accountChange struct {
+	ID   uint64 `path:"id" doc:"The account's id"`
+	Body accountPatch
+}
+
+func (s *Server) changeAccount(_ context.Context, in *accountChange) (*reply[WatchedAccount], error) {
+	var out WatchedAccount
+	err := s.db.Update(func(tx *store.Tx) error {
+		a, err := s.accounts.Change(tx, in.ID, accounts.Change(in.Body))
+		if err != nil {
+			return err
+		}
+		out = shownAccount(s.accounts.ProfileLinks(tx), a)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer(out), nil
+}
+
+func (s *Server) removeAccount(_ context.Context, in *one) (*struct{}, error) {
+	return nil, s.db.Update(func(tx *store.Tx) error { return s.accounts.Remove(tx, in.ID) })
+}
+
+// AccountResult is what checks of an account came to, as long as they came to the same.
+type AccountResult struct {
+	ID      uint64    `json:"id"`
+	Outcome string    `json:"outcome" doc:"found, not_found or error"`
+	State   string    `json:"state" doc:"What was believed of the account then"`
+	Changed bool      `json:"changed" doc:"The first of these checks changed what was believed"`
+	Status  int       `json:"status,omitempty" doc:"Of the site's answer"`
+	Detail  string    `json:"detail,omitempty"`
+	From    time.Time `json:"from"`
+	To      time.Time `json:"to"`
+	Times   int       `json:"times" doc:"How many checks"`
+	CheckID uint64    `json:"check_id" doc:"The last of them"`
+}
+
+type resultFilter struct {
+	ID     uint64 `path:"id" doc:"The account's id"`
+	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many items at most"`
+	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
+}
+
+func (s *Server) listResults(_ context.Context, in *resultFilter) (*reply[List[AccountResult]], error) {
+	var page store.Page[store.AccountResult]
+	err := s.db.View(func(tx *store.Tx) error {
+		if _, err := tx.Accounts.Get(in.ID); err != nil {
+			return err
+		}
+		var err error
+		page, err = tx.AccountResults.Of(in.ID, store.Query{Limit: in.Limit, Cursor: in.Cursor})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := List[AccountResult]{Items: make([]AccountResult, 0, len(page.Items)), Next: page.Next}
+	for _, r := range page.Items {
+		out.Items = append(out.Items, AccountResult{
+			ID: r.ID, Outcome: string(r.Outcome), State: string(r.State), Changed: r.Changed, Status: r.Status, Detail: r.Detail,
+			From: r.From, To: r.To, Times: r.Times, CheckID: r.CheckID,
+		})
+	}
+	return answer(out), nil
+}

@@ -1,0 +1,148 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"belfry/store"
+	"belfry/web/session"
+	"belfry/worker/alerts"
+)
+
+// Alert is an alert as the API shows it.
+type Alert struct {
+	ID             uint64    `json:"id"`
+	Kind           string    `json:"kind" doc:"job_failing, post_failed, post_unknown, task_failed, overdue, login, unreached, disk, queue, damage or copy"`
+	About          string    `json:"about" doc:"What is wrong with what; as long as it is, no other alert has the same kind and the same about" example:"post_17"`
+	Subject        uint64    `json:"subject,omitempty" doc:"The id of the record that it is about"`
+	Name           string    `json:"name,omitempty" doc:"What people know that by: a login's name, a job's, where a post goes"`
+	State          string    `json:"state" doc:"open, acknowledged (somebody has seen it) or over"`
+	What           string    `json:"what" doc:"What is wrong, in plain words"`
+	Why            string    `json:"why,omitempty" doc:"Why, as far as is known"`
+	Cure           string    `json:"cure,omitempty" doc:"What to do about it; missing once it is over"`
+	Reason         *Reason   `json:"reason,omitempty" doc:"The same as why, for programs"`
+	Count          int64     `json:"count,omitempty" doc:"The number that the kind has: failures in a row, minutes, chats that have it, jobs that wait, or free bytes"`
+	Limit          int64     `json:"limit,omitempty" doc:"What the number is measured by: all chats, or the bytes that ought to be free"`
+	RaisedAt       time.Time `json:"raised_at"`
+	GoneAt         time.Time `json:"gone_at,omitzero" doc:"Since when it seems to be over; it is over when that lasts"`
+	AcknowledgedAt time.Time `json:"acknowledged_at,omitzero"`
+	AcknowledgedBy string    `json:"acknowledged_by,omitempty" doc:"Who or what has said so" example:"the command line"`
+	OverAt         time.Time `json:"over_at,omitzero"`
+}
+
+func (s *Server) shownAlert(a store.Alert) Alert {
+	words := alerts.Text(a, english, time.UTC)
+	return Alert{
+		ID: a.ID, Kind: string(a.Kind), About: a.About, Subject: a.Subject, Name: a.Name, State: string(a.State()),
+		What: words.What, Why: words.Why, Cure: words.Cure, Reason: s.reasonOf(a.Reason), Count: a.Count, Limit: a.Limit,
+		RaisedAt: a.RaisedAt, GoneAt: a.GoneAt, AcknowledgedAt: a.AcknowledgedAt, AcknowledgedBy: a.AcknowledgedBy, OverAt: a.OverAt,
+	}
+}
+
+// alertsAPI registers the operations on alerts.
+func (s *Server) alertsAPI(a *api) {
+	if s.alerts == nil {
+		return
+	}
+	operation(a, http.MethodGet, "/alerts", "List what is wrong, or was, the latest first", s.listAlerts)
+	operation(a, http.MethodGet, "/alerts/{id}", "Read an alert: what is wrong, why, and what to do", s.readAlert)
+	operation(a, http.MethodPost, "/alerts/{id}/acknowledge", "Say that an alert was seen; again changes nothing", s.acknowledgeAlert)
+	operation(a, http.MethodPost, "/alerts/acknowledge", "Say that all alerts were seen", s.acknowledgeAlerts)
+}
+
+type alertFilter struct {
+	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many items at most"`
+	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
+	State  string `query:"state" enum:"open,acknowledged,over" doc:"Only alerts in this state"`
+}
+
+func (s *Server) listAlerts(_ context.Context, in *alertFilter) (*reply[List[Alert]], error) {
+	var page store.Page[store.Alert]
+	err := s.db.View(func(tx *store.Tx) (err error) {
+		query := store.Query{Limit: in.Limit, Cursor: in.Cursor}
+		if in.State == "" {
+			page, err = latestAlerts(tx, query)
+		} else {
+			page, err = tx.Alerts.ByState(store.AlertState(in.State), query)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := List[Alert]{Items: make([]Alert, 0, len(page.Items)), Next: page.Next}
+	for _, a := range page.Items {
+		out.Items = append(out.Items, s.shownAlert(a))
+	}
+	return answer(out), nil
+}
+
+// latestAlerts lists the alerts of all states. Their ids are in the order in which they were raised,
+// so an id is the cursor.
+func latestAlerts(tx *store.Tx, q store.Query) (page store.Page[store.Alert], err error) {
+	var below uint64
+	if q.Cursor != "" {
+		if below, err = strconv.ParseUint(q.Cursor, 10, 64); err != nil || below == 0 {
+			return page, &store.FieldError{Field: "cursor", Problem: "is not one that a list has given out", Cure: "leave it out to begin at the start"}
+		}
+	}
+	for a := range tx.Alerts.Newest(below) {
+		if len(page.Items) == q.Limit {
+			page.Next = strconv.FormatUint(page.Items[q.Limit-1].ID, 10)
+			break
+		}
+		page.Items = append(page.Items, a)
+	}
+	return page, nil
+}
+
+func (s *Server) readAlert(_ context.Context, in *one) (*reply[Alert], error) {
+	var a store.Alert
+	err := s.db.View(func(tx *store.Tx) (err error) {
+		a, err = tx.Alerts.Get(in.ID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer(s.shownAlert(a)), nil
+}
+
+func (s *Server) acknowledgeAlert(ctx context.Context, in *one) (*reply[Alert], error) {
+	var a store.Alert
+	err := s.db.Update(func(tx *store.Tx) error {
+		by, err := session.NameOf(tx, session.CallerOf(ctx))
+		if err != nil {
+			return err
+		}
+		a, err = s.alerts.Acknowledge(tx, in.ID, by)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer(s.shownAlert(a)), nil
+}
+
+// Acknowledged says how many alerts nobody had seen before.
+type Acknowledged struct {
+	Acknowledged int `json:"acknowledged" doc:"How many alerts nobody had seen before"`
+}
+
+func (s *Server) acknowledgeAlerts(ctx context.Context, _ *struct{}) (*reply[Acknowledged], error) {
+	var out Acknowledged
+	err := s.db.Update(func(tx *store.Tx) error {
+		by, err := session.NameOf(tx, session.CallerOf(ctx))
+		if err != nil {
+			return err
+		}
+		out.Acknowledged, err = s.alerts.AcknowledgeAll(tx, by, time.Time{})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer(out), nil
+}

@@ -1,0 +1,137 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"belfry/store"
+	"belfry/worker/identities"
+)
+
+// newIdentity is the request for a login.
+type newIdentity struct {
+	Platform string `json:"platform" doc:"telegram" example:"telegram"`
+	Name     string `json:"name,omitempty" doc:"What to call it; if left out main, or user for a user account"`
+	Kind     string `json:"kind,omitempty" doc:"bot (default) or user"`
+	Token    string `json:"token,omitempty" doc:"Of a bot: what @BotFather gave; it is never shown again"`
+	Session  string `json:"session,omitempty" doc:"Of a user account: a Telethon StringSession, or its .session file in base64; never shown again. Without one it is logged in later"`
+	Target   string `json:"target,omitempty" doc:"Where its posts go unless they say otherwise" example:"@evening_news"`
+}
+
+// identityPatch is a change to a login; what is left out stays.
+type identityPatch struct {
+	Token  *string `json:"token,omitempty"`
+	Target *string `json:"target,omitempty"`
+}
+
+// Identity is a login as the API shows it: without what it logs in with.
+type Identity struct {
+	ID        uint64    `json:"id"`
+	Name      string    `json:"name"`
+	Platform  string    `json:"platform"`
+	Kind      string    `json:"kind"`
+	Target    string    `json:"target,omitempty"`
+	State     string    `json:"state" doc:"new, ready, login (a person has to log it in) or stopped (restricted by the network)"`
+	Reason    *Reason   `json:"reason,omitempty"`
+	Connected bool      `json:"connected" doc:"Whether there is a connection to the network now"`
+	Username  string    `json:"username,omitempty"`
+	Title     string    `json:"title,omitempty" doc:"The name that readers see"`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+func (s *Server) shownIdentity(i store.Identity) Identity {
+	connection, _ := identities.ConnectionOf(s.cfg.Connections(), i)
+	if i.Reason.Zero() && connection.Problem != "" {
+		i.Reason = store.Reason{Code: store.ReasonNotConnected, Detail: connection.Problem}
+	}
+	return Identity{
+		ID: i.ID, Name: i.Name, Platform: i.Platform, Kind: string(i.Kind), Target: i.Target, State: string(i.State),
+		Reason: s.reasonOf(i.Reason), Connected: connection.Connected, Username: i.Username, Title: i.Title,
+		CreatedAt: i.CreatedAt, UpdatedAt: i.UpdatedAt,
+	}
+}
+
+// identitiesAPI registers the operations on logins.
+func (s *Server) identitiesAPI(a *api) {
+	operation(a, http.MethodGet, "/identities", "List the logins", s.listIdentities)
+	operation(a, http.MethodPost, "/identities", "Add a login", s.createIdentity, longBodies)
+	operation(a, http.MethodPatch, "/identities/{id}", "Change a login", s.changeIdentity)
+	operation(a, http.MethodDelete, "/identities/{id}", "Remove a login", s.removeIdentity)
+	operation(a, http.MethodPost, "/identities/{id}/resume", "Let a login act again that the network had restricted", s.resumeIdentity)
+	s.loginAPI(a)
+}
+
+type identityFilter struct {
+	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"500" doc:"How many items at most"`
+	Cursor uint64 `query:"cursor" doc:"next_cursor of the page before"`
+}
+
+func (s *Server) listIdentities(_ context.Context, in *identityFilter) (*reply[List[Identity]], error) {
+	rows, err := identities.List(s.db)
+	if err != nil {
+		return nil, err
+	}
+	out := List[Identity]{Items: []Identity{}}
+	for _, i := range rows {
+		if i.ID < in.Cursor {
+			continue
+		}
+		if len(out.Items) == in.Limit {
+			out.Next = strconv.FormatUint(i.ID, 10)
+			break
+		}
+		out.Items = append(out.Items, s.shownIdentity(i))
+	}
+	return answer(out), nil
+}
+
+func (s *Server) createIdentity(ctx context.Context, in *creation[newIdentity]) (*created[Identity], error) {
+	return once(ctx, s, "identities", in, func() (func(*store.Tx) (Identity, error), error) {
+		session, err := s.readSession(in.Body.Session)
+		if err != nil {
+			return nil, err
+		}
+		return func(tx *store.Tx) (Identity, error) {
+			i, err := identities.Add(tx, identities.Request{
+				Platform: in.Body.Platform, Name: in.Body.Name, Kind: in.Body.Kind, Token: in.Body.Token, Session: session, Target: in.Body.Target,
+			})
+			return s.shownIdentity(i), err
+		}, nil
+	})
+}
+
+type identityChange struct {
+	ID   uint64 `path:"id" doc:"The login's id"`
+	Body identityPatch
+}
+
+func (s *Server) changeIdentity(_ context.Context, in *identityChange) (*reply[Identity], error) {
+	var changed store.Identity
+	err := s.db.Update(func(tx *store.Tx) (err error) {
+		changed, err = identities.Change(tx, in.ID, identities.Patch{Token: in.Body.Token, Target: in.Body.Target})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer(s.shownIdentity(changed)), nil
+}
+
+func (s *Server) removeIdentity(_ context.Context, in *one) (*struct{}, error) {
+	return nil, s.db.Update(func(tx *store.Tx) error { return identities.Remove(tx, in.ID) })
+}
+
+func (s *Server) resumeIdentity(_ context.Context, in *one) (*reply[Identity], error) {
+	var resumed store.Identity
+	err := s.db.Update(func(tx *store.Tx) (err error) {
+		resumed, err = identities.Resume(tx, in.ID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer(s.shownIdentity(resumed)), nil
+}

@@ -1,0 +1,168 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"belfry/scheduler"
+	"belfry/store"
+	"belfry/worker/posts"
+)
+
+// Job is a job as the API shows it.
+type Job struct {
+	ID         string    `json:"id" example:"post_17"`
+	Kind       string    `json:"kind" example:"post"`
+	Subject    uint64    `json:"subject,omitempty" doc:"The id of the record that the job is about"`
+	Lane       string    `json:"lane" doc:"What limits how many run at once" example:"telegram:main"`
+	State      string    `json:"state" doc:"waiting, running, paused or set_aside"`
+	NextRun    time.Time `json:"next_run,omitzero" doc:"When it runs next"`
+	Trigger    Trigger   `json:"trigger"`
+	Lateness   Lateness  `json:"lateness"`
+	Requested  bool      `json:"requested,omitempty" doc:"A person asked for the next run, which has not begun yet"`
+	Attempt    int       `json:"attempt,omitempty" doc:"Runs begun for this occurrence"`
+	Started    time.Time `json:"started,omitzero" doc:"When the run under way began"`
+	Reason     *Reason   `json:"reason,omitempty" doc:"Why it waits, or does not run"`
+	LastRun    time.Time `json:"last_run,omitzero"`
+	LastResult string    `json:"last_result,omitempty" doc:"done, again, failed, skipped or interrupted"`
+	LastReason *Reason   `json:"last_reason,omitempty"`
+	Failures   int       `json:"failures,omitempty" doc:"Runs that failed in a row"`
+	Runs       []Run     `json:"runs,omitzero" doc:"With a single job: its last runs, the latest first"`
+}
+
+// Trigger says when a job runs.
+type Trigger struct {
+	Text     string    `json:"text" doc:"The schedule in words" example:"every 5 minutes"`
+	At       time.Time `json:"at,omitzero"`
+	Every    string    `json:"every,omitempty" example:"5m0s"`
+	Cron     string    `json:"cron,omitempty"`
+	Times    []string  `json:"times,omitempty"`
+	Weekdays []int     `json:"weekdays,omitempty" doc:"1 is Monday, 7 is Sunday"`
+	Zone     string    `json:"zone,omitempty"`
+}
+
+// shownJob needs the transaction because a whole lane may be held.
+func (s *Server) shownJob(tx *store.Tx, j store.Job) (Job, error) {
+	why, err := scheduler.Why(tx, j)
+	if err != nil {
+		return Job{}, err
+	}
+	t := Trigger{
+		Text: scheduler.Describe(j.Trigger, english), At: j.Trigger.At, Cron: j.Trigger.Cron,
+		Times: j.Trigger.Times, Weekdays: j.Trigger.Weekdays, Zone: j.Trigger.Zone,
+	}
+	if j.Trigger.Every > 0 {
+		t.Every = j.Trigger.Every.String()
+	}
+	return Job{
+		ID: j.Name, Kind: j.Kind, Subject: j.Subject, Lane: j.Lane, State: string(j.State), NextRun: j.Due,
+		Trigger: t, Lateness: shownLateness(j.Lateness), Requested: j.Requested && j.Reason.Code == store.ReasonRequested, Attempt: j.Attempt,
+		Started: j.Started, Reason: s.reasonOf(why), LastRun: j.LastRun, LastResult: string(j.LastResult),
+		LastReason: s.reasonOf(j.LastReason), Failures: j.Failures,
+	}, nil
+}
+
+// Run is one execution of a job.
+type Run struct {
+	ID         uint64    `json:"id"`
+	Occurrence time.Time `json:"occurrence,omitzero" doc:"The time in the schedule that it stands for"`
+	Started    time.Time `json:"started,omitzero" doc:"Missing if it did not take place"`
+	Ended      time.Time `json:"ended"`
+	Attempt    int       `json:"attempt,omitempty"`
+	Result     string    `json:"result"`
+	Reason     *Reason   `json:"reason,omitempty"`
+	Missed     int       `json:"missed,omitempty" doc:"Further occurrences that it stands for"`
+	Next       time.Time `json:"next,omitzero"`
+}
+
+// shownRuns is how many runs are shown with a job.
+const shownRuns = 20
+
+// namedJob is the input of an operation on one job.
+type namedJob struct {
+	ID string `path:"id" doc:"The job's id" example:"post_17"`
+}
+
+type jobFilter struct {
+	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many items at most"`
+	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
+	Kind   string `query:"kind" doc:"Only jobs of this kind" example:"post"`
+}
+
+// jobsAPI registers the operations on jobs.
+func (s *Server) jobsAPI(a *api) {
+	operation(a, http.MethodGet, "/jobs", "List jobs by their next run, the earliest first", s.listJobs)
+	operation(a, http.MethodGet, "/jobs/{id}", "Read a job and its last runs", s.readJob)
+	operation(a, http.MethodPost, "/jobs/{id}/pause", "Keep a job from being started", s.jobAction(scheduler.Pause))
+	operation(a, http.MethodPost, "/jobs/{id}/resume", "Let a paused job go on", s.jobAction(posts.Approved(scheduler.Resume)))
+	operation(a, http.MethodPost, "/jobs/{id}/run", "Run a job now; its schedule is not shifted", s.jobAction(posts.Approved(scheduler.RunNow)))
+}
+
+func (s *Server) listJobs(_ context.Context, in *jobFilter) (*reply[List[Job]], error) {
+	out := List[Job]{Items: []Job{}}
+	err := s.db.View(func(tx *store.Tx) error {
+		page, err := tx.Jobs.Upcoming(in.Kind, store.Query{Limit: in.Limit, Cursor: in.Cursor})
+		if err != nil {
+			return err
+		}
+		out.Next = page.Next
+		for _, j := range page.Items {
+			shown, err := s.shownJob(tx, j)
+			if err != nil {
+				return err
+			}
+			out.Items = append(out.Items, shown)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer(out), nil
+}
+
+func (s *Server) readJob(_ context.Context, in *namedJob) (*reply[Job], error) {
+	var out Job
+	err := s.db.View(func(tx *store.Tx) error {
+		j, err := tx.Jobs.ByName(in.ID)
+		if err != nil {
+			return err
+		}
+		if out, err = s.shownJob(tx, j); err != nil {
+			return err
+		}
+		out.Runs = []Run{}
+		past, err := tx.Runs.Of(in.ID, store.Query{Limit: shownRuns})
+		for _, r := range past.Items {
+			out.Runs = append(out.Runs, Run{
+				ID: r.ID, Occurrence: r.Occurrence, Started: r.Started, Ended: r.Ended, Attempt: r.Attempt,
+				Result: string(r.Result), Reason: s.reasonOf(r.Reason), Missed: r.Missed, Next: r.Next,
+			})
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer(out), nil
+}
+
+// jobAction makes an operation of an action on a job.
+func (s *Server) jobAction(act func(*store.Tx, string) (store.Job, error)) func(context.Context, *namedJob) (*reply[Job], error) {
+	return func(_ context.Context, in *namedJob) (*reply[Job], error) {
+		var shown Job
+		err := s.db.Update(func(tx *store.Tx) error {
+			j, err := act(tx, in.ID)
+			if err != nil {
+				return err
+			}
+			shown, err = s.shownJob(tx, j)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		return answer(shown), nil
+	}
+}

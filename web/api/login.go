@@ -1,0 +1,101 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"belfry/store"
+	"belfry/worker/identities"
+)
+
+// loginAPI registers the operations that log user accounts in and out.
+func (s *Server) loginAPI(a *api) {
+	if s.logins == nil {
+		return
+	}
+	operation(a, http.MethodPost, "/identities/{id}/login", "Log a user account in, step by step", s.logIn, longBodies, patient)
+	operation(a, http.MethodPost, "/identities/{id}/log-out", "End the session of a user account, here and at the network", s.logOut, patient)
+}
+
+// loginStep is what a person has to enter or do next. Exactly one field is given.
+type loginStep struct {
+	Phone    *string `json:"phone,omitempty" doc:"Begins: the network sends a code" example:"+79991234567"`
+	Code     *string `json:"code,omitempty" doc:"The code that it sent"`
+	Password *string `json:"password,omitempty" doc:"The account's two-step password"`
+	QR       *bool   `json:"qr,omitempty" doc:"true begins a login with a QR code, and asks again what came of it"`
+	Session  *string `json:"session,omitempty" doc:"A Telethon StringSession, or its .session file in base64, in the place of its own"`
+}
+
+// LoginState is where a login stands.
+type LoginState struct {
+	State   string    `json:"state" doc:"code, password or qr: what it waits for; done: logged in, or connecting with the session that was given"`
+	Via     string    `json:"via,omitempty" doc:"Where the code was sent: app, sms, call, email and others"`
+	Hint    string    `json:"hint,omitempty" doc:"The account's hint for its password"`
+	URL     string    `json:"url,omitempty" doc:"What the QR code says"`
+	Expires time.Time `json:"expires,omitzero" doc:"When the QR code is replaced"`
+	Title   string    `json:"title,omitempty" doc:"The account's name"`
+}
+
+type loginRequest struct {
+	ID   uint64 `path:"id" doc:"The login's id"`
+	Body loginStep
+}
+
+func (s *Server) logIn(ctx context.Context, in *loginRequest) (*reply[LoginState], error) {
+	b := in.Body
+	given := 0
+	for _, is := range []bool{b.Phone != nil, b.Code != nil, b.Password != nil, b.QR != nil && *b.QR, b.Session != nil} {
+		if is {
+			given++
+		}
+	}
+	var step identities.Step
+	var err error
+	switch {
+	case given != 1:
+		return nil, &store.FieldError{Field: "body", Problem: "says not exactly one thing", Cure: "send phone, code, password, qr or session"}
+	case b.Phone != nil:
+		step, err = s.logins.SendCode(ctx, in.ID, *b.Phone)
+	case b.Code != nil:
+		step, err = s.logins.EnterCode(ctx, in.ID, *b.Code)
+	case b.Password != nil:
+		step, err = s.logins.EnterPassword(ctx, in.ID, *b.Password)
+	case b.Session != nil:
+		step.State, err = identities.StepDone, s.logins.TakeOver(in.ID, []byte(*b.Session))
+	default:
+		step, err = s.logins.ShowQR(ctx, in.ID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return answer(LoginState{
+		State: string(step.State), Via: step.Via, Hint: step.Hint, URL: step.URL, Expires: step.Expires, Title: step.Title,
+	}), nil
+}
+
+// readSession reads the session of a login that is added; without one it is logged in later.
+func (s *Server) readSession(text string) ([]byte, error) {
+	switch {
+	case text == "":
+		return nil, nil
+	case s.logins == nil:
+		return nil, &store.FieldError{Field: "session", Problem: "cannot be used here", Cure: "leave it out"}
+	}
+	return s.logins.Session([]byte(text))
+}
+
+func (s *Server) logOut(ctx context.Context, in *one) (*reply[Identity], error) {
+	if err := s.logins.LogOut(ctx, in.ID); err != nil {
+		return nil, err
+	}
+	var found store.Identity
+	err := s.db.View(func(tx *store.Tx) (err error) {
+		found, err = tx.Identities.Get(in.ID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer(s.shownIdentity(found)), nil
+}

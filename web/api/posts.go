@@ -1,0 +1,278 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"belfry/store"
+	"belfry/worker/posts"
+)
+
+// newPost is the request for a post: the text itself, or the id of a content.
+type newPost struct {
+	ContentID     number    `json:"content_id,omitempty" doc:"The content that goes out; or give text"`
+	Text          string    `json:"text,omitempty" doc:"The text, in the given format"`
+	Media         []Media   `json:"media,omitempty" doc:"What is shown with the text; two or more make an album"`
+	Platform      string    `json:"platform,omitempty" doc:"telegram, instagram, twitter or x" example:"telegram"`
+	IdentityID    number    `json:"identity_id,omitempty" doc:"The login that posts; if left out the platform's only one, or the one called main"`
+	Target        string    `json:"target,omitempty" doc:"Where it goes: @name, a link or a numeric id; the login's own target if left out" example:"@evening_news"`
+	Format        string    `json:"format,omitempty" doc:"html, markdown or plain (default)"`
+	ScheduledTime string    `json:"scheduled_time,omitempty" doc:"RFC 3339 with a zone" example:"2027-03-01T12:00:00+03:00"`
+	Lateness      *Lateness `json:"lateness,omitempty" doc:"What happens if it is not out at that time, such as after an outage"`
+	Silent        bool      `json:"silent,omitempty" doc:"Deliver without a sound"`
+	NoLinkPreview bool      `json:"no_link_preview,omitempty" doc:"Show no preview of links"`
+	AllowPast     bool      `json:"allow_past,omitempty" doc:"Accept a time that has passed: the post goes out at once"`
+	Hold          bool      `json:"hold,omitempty" doc:"Keep the post until somebody approves it, whatever its time"`
+}
+
+func (b newPost) request() (posts.Request, error) {
+	late, err := b.Lateness.stored()
+	return posts.Request{
+		ContentID: uint64(b.ContentID), Text: b.Text, Media: storedMedia(b.Media),
+		Platform: b.Platform, IdentityID: uint64(b.IdentityID), Target: b.Target, Format: b.Format,
+		ScheduledTime: b.ScheduledTime, Lateness: late,
+		Silent: b.Silent, NoLinkPreview: b.NoLinkPreview, AllowPast: b.AllowPast, Hold: b.Hold,
+	}, err
+}
+
+// Media is a file that is shown with a text.
+type Media struct {
+	Kind string `json:"kind" doc:"photo, video or document" example:"photo"`
+	File string `json:"file,omitempty" doc:"Path below the media folder of this server; or give url"`
+	URL  string `json:"url,omitempty" doc:"http or https address that the file is fetched from"`
+	Name string `json:"name,omitempty" doc:"File name that readers see (documents)"`
+}
+
+func storedMedia(items []Media) []store.Media {
+	stored := make([]store.Media, 0, len(items))
+	for _, m := range items {
+		stored = append(stored, store.Media{Kind: m.Kind, File: m.File, URL: m.URL, Name: m.Name})
+	}
+	return stored
+}
+
+func shownMedia(stored []store.Media) []Media {
+	items := make([]Media, 0, len(stored))
+	for _, m := range stored {
+		items = append(items, Media{Kind: m.Kind, File: m.File, URL: m.URL, Name: m.Name})
+	}
+	return items
+}
+
+// Lateness says what happens to a run whose time has passed.
+type Lateness struct {
+	Policy string `json:"policy,omitempty" doc:"run_once (default): do it late; skip: not if later than grace, also after a failed attempt; run_each: make up for each missed run"`
+	Grace  string `json:"grace,omitempty" doc:"With skip: how late is still in time" example:"15m"`
+}
+
+func (l *Lateness) stored() (store.Lateness, error) {
+	if l == nil {
+		return store.Lateness{}, nil
+	}
+	stored := store.Lateness{Policy: store.LatenessPolicy(l.Policy)}
+	if l.Grace == "" {
+		return stored, nil
+	}
+	grace, err := time.ParseDuration(l.Grace)
+	if err != nil {
+		return stored, &store.FieldError{Field: "lateness.grace", Problem: "is not a length of time", Cure: "write it as 15m or 1h30m"}
+	}
+	stored.Grace = grace
+	return stored, nil
+}
+
+func shownLateness(stored store.Lateness) Lateness {
+	shown := Lateness{Policy: string(stored.Policy)}
+	if shown.Policy == "" {
+		shown.Policy = string(store.LateOnce)
+	}
+	if stored.Grace > 0 {
+		shown.Grace = stored.Grace.String()
+	}
+	return shown
+}
+
+// Post is a post as the API shows it.
+type Post struct {
+	ID            uint64    `json:"id"`
+	ContentID     uint64    `json:"content_id,omitempty"`
+	Platform      string    `json:"platform"`
+	IdentityID    uint64    `json:"identity_id"`
+	Target        string    `json:"target"`
+	Text          string    `json:"text"`
+	Format        string    `json:"format"`
+	Media         []Media   `json:"media"`
+	Silent        bool      `json:"silent"`
+	NoLinkPreview bool      `json:"no_link_preview"`
+	ScheduledTime time.Time `json:"scheduled_time"`
+	Lateness      Lateness  `json:"lateness"`
+	Status        string    `json:"status" doc:"scheduled, publishing, published, failed, unknown, cancelled or skipped"`
+	Held          bool      `json:"held" doc:"It waits until somebody approves it, whatever its time"`
+	Reason        *Reason   `json:"reason,omitempty" doc:"Why it has that status, or why it waits"`
+	Attempts      int       `json:"attempts"`
+	MessageIDs    []int64   `json:"message_ids"`
+	Link          string    `json:"link,omitempty" doc:"Where a reader finds it"`
+	PublishedAt   time.Time `json:"published_at,omitzero"`
+	CreatedAt     time.Time `json:"created_at"`
+	UpdatedAt     time.Time `json:"updated_at"`
+	Job           string    `json:"job" doc:"The job that publishes it" example:"post_17"`
+}
+
+func (s *Server) shownPost(p store.Post) Post {
+	ids := p.MessageIDs
+	if ids == nil {
+		ids = []int64{}
+	}
+	return Post{
+		ID: p.ID, ContentID: p.ContentID, Platform: p.Platform, IdentityID: p.IdentityID, Target: p.Target,
+		Text: p.Text, Format: p.Format, Media: shownMedia(p.Media), Silent: p.Silent, NoLinkPreview: p.NoLinkPreview,
+		ScheduledTime: p.ScheduledTime, Lateness: shownLateness(p.Lateness), Status: string(p.Status), Held: p.AwaitsApproval(),
+		Reason: s.reasonOf(p.Reason), Attempts: p.Attempts, MessageIDs: ids, Link: p.Link,
+		PublishedAt: p.PublishedAt, CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt, Job: p.JobName(),
+	}
+}
+
+// postsAPI registers the operations on posts.
+func (s *Server) postsAPI(a *api) {
+	operation(a, http.MethodPost, "/scheduled-posts", "Schedule a post", s.createPost)
+	operation(a, http.MethodGet, "/scheduled-posts", "List posts, the latest scheduled time first", s.listPosts)
+	operation(a, http.MethodGet, "/scheduled-posts/{id}", "Read a post", s.readPost)
+	operation(a, http.MethodPatch, "/scheduled-posts/{id}", "Change a post that has not gone out", s.changePost)
+	operation(a, http.MethodDelete, "/scheduled-posts/{id}", "Cancel a post; it stays on record", s.postAction((*posts.Worker).Cancel))
+	operation(a, http.MethodPost, "/scheduled-posts/{id}/approve", "Let a held post go out at its time, or at once if that has passed", s.postAction((*posts.Worker).Approve))
+	operation(a, http.MethodPost, "/scheduled-posts/{id}/retry", "Try a failed post again", s.postAction((*posts.Worker).Retry))
+	operation(a, http.MethodPost, "/scheduled-posts/{id}/publish-now", "Publish a post now, held or not", s.postAction((*posts.Worker).PublishNow))
+}
+
+// postPatch is a change to a post; what is left out stays.
+type postPatch struct {
+	Text          *string   `json:"text,omitempty"`
+	Media         *[]Media  `json:"media,omitempty"`
+	Format        *string   `json:"format,omitempty"`
+	IdentityID    *number   `json:"identity_id,omitempty"`
+	Target        *string   `json:"target,omitempty"`
+	ScheduledTime *string   `json:"scheduled_time,omitempty" doc:"RFC 3339 with a zone"`
+	Lateness      *Lateness `json:"lateness,omitempty"`
+	Silent        *bool     `json:"silent,omitempty"`
+	NoLinkPreview *bool     `json:"no_link_preview,omitempty"`
+	AllowPast     bool      `json:"allow_past,omitempty" doc:"Accept a time that has passed"`
+}
+
+func (b postPatch) patch() (posts.Patch, error) {
+	p := posts.Patch{
+		Text: b.Text, Format: b.Format, IdentityID: (*uint64)(b.IdentityID), Target: b.Target,
+		ScheduledTime: b.ScheduledTime, Silent: b.Silent, NoLinkPreview: b.NoLinkPreview, AllowPast: b.AllowPast,
+	}
+	if b.Media != nil {
+		stored := storedMedia(*b.Media)
+		p.Media = &stored
+	}
+	if b.Lateness != nil {
+		late, err := b.Lateness.stored()
+		if err != nil {
+			return p, err
+		}
+		p.Lateness = &late
+	}
+	return p, nil
+}
+
+type postChange struct {
+	ID   uint64 `path:"id" doc:"The post's id"`
+	Body postPatch
+}
+
+func (s *Server) changePost(ctx context.Context, in *postChange) (*reply[Post], error) {
+	patch, err := in.Body.patch()
+	if err != nil {
+		return nil, err
+	}
+	draft, err := s.posts.PrepareChange(ctx, in.ID, patch)
+	if err != nil {
+		return nil, err
+	}
+	var changed store.Post
+	err = s.db.Update(func(tx *store.Tx) (err error) {
+		changed, err = s.posts.Change(tx, in.ID, draft)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer(s.shownPost(changed)), nil
+}
+
+func (s *Server) createPost(ctx context.Context, in *creation[newPost]) (*created[Post], error) {
+	return once(ctx, s, "scheduled-posts", in, func() (func(*store.Tx) (Post, error), error) {
+		request, err := in.Body.request()
+		if err != nil {
+			return nil, err
+		}
+		draft, err := s.posts.Prepare(ctx, request)
+		if err != nil {
+			return nil, err
+		}
+		return func(tx *store.Tx) (Post, error) {
+			p, err := s.posts.Schedule(tx, draft)
+			return s.shownPost(p), err
+		}, nil
+	})
+}
+
+type postFilter struct {
+	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many items at most"`
+	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
+	Status string `query:"status" enum:"scheduled,publishing,published,failed,unknown,cancelled,skipped" doc:"Only posts that have this status"`
+	Held   bool   `query:"held" doc:"Only posts that need approval, the earliest first"`
+}
+
+func (s *Server) listPosts(_ context.Context, in *postFilter) (*reply[List[Post]], error) {
+	var page store.Page[store.Post]
+	err := s.db.View(func(tx *store.Tx) (err error) {
+		status, query := store.PostStatus(in.Status), store.Query{Limit: in.Limit, Cursor: in.Cursor}
+		switch {
+		case in.Held && status != "" && status != store.PostScheduled: // none of them needs approval
+		case in.Held:
+			page, err = tx.Posts.Held(query)
+		default:
+			page, err = tx.Posts.ByTime(status, query)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := List[Post]{Items: make([]Post, 0, len(page.Items)), Next: page.Next}
+	for _, p := range page.Items {
+		out.Items = append(out.Items, s.shownPost(p))
+	}
+	return answer(out), nil
+}
+
+func (s *Server) readPost(_ context.Context, in *one) (*reply[Post], error) {
+	var found store.Post
+	err := s.db.View(func(tx *store.Tx) (err error) {
+		found, err = tx.Posts.Get(in.ID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer(s.shownPost(found)), nil
+}
+
+// postAction makes an operation of an action on a post.
+func (s *Server) postAction(act func(*posts.Worker, *store.Tx, uint64) (store.Post, error)) func(context.Context, *one) (*reply[Post], error) {
+	return func(_ context.Context, in *one) (*reply[Post], error) {
+		var done store.Post
+		err := s.db.Update(func(tx *store.Tx) (err error) {
+			done, err = act(s.posts, tx, in.ID)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		return answer(s.shownPost(done)), nil
+	}
+}
