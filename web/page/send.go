@@ -243,7 +243,7 @@ func chatNames(text string) []string {
 	return strings.FieldsFunc(text, func(c rune) bool { return c == ',' || c == ';' || unicode.IsSpace(c) })
 }
 
-// pause reads seconds. Those that no pause can have stay too many.
+// pause reads seconds.
 func (f form) pause(v view, name string) (*time.Duration, error) {
 	text := strings.Replace(f.get(name), ",", ".", 1)
 	if text == "" {
@@ -253,9 +253,7 @@ func (f form) pause(v view, name string) (*time.Duration, error) {
 	if err != nil || math.IsNaN(number) {
 		return nil, notNumber(v, name)
 	}
-	const tooLong = 1e9
-	pause := time.Duration(min(max(number, -tooLong), tooLong) * float64(time.Second))
-	return &pause, nil
+	return tasks.Seconds(&number), nil
 }
 
 func (f form) whole(v view, name string) (int, error) {
