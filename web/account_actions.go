@@ -53,7 +53,7 @@ func (s *Server) actOnCheck(c echo.Context) error {
 func (s *Server) setCheck(r reader, f form) error {
 	number, err := strconv.ParseFloat(strings.Replace(f.get("interval"), ",", ".", 1), 64)
 	if err != nil || math.IsNaN(number) {
-		return &store.FieldError{Field: "interval", Problem: r.words.Accounts.NotNumber, Cure: r.words.Accounts.NotNumberCure}
+		return store.Invalid("interval", "invalid.minutes")
 	}
 	every := time.Duration(min(max(number, 0), 1e6) * float64(time.Minute))
 	return s.db.Update(func(tx *store.Tx) error {
@@ -156,7 +156,7 @@ func (f form) names(c echo.Context, r reader) (string, error) {
 		return "", err
 	}
 	if typed != "" {
-		return "", &store.FieldError{Field: "list", Problem: r.words.Accounts.Both, Cure: r.words.Accounts.BothCure}
+		return "", store.Invalid("list", "invalid.list_and_file")
 	}
 	file, err := head.Open()
 	if err != nil {
@@ -208,8 +208,7 @@ func (r reader) addReport(list accounts.List) *addReport {
 			}
 			shown := addLine{strconv.Itoa(line.N), line.Text, w.Duplicate}
 			if each == accounts.LineNonsense {
-				problem, cure, _ := strings.Cut(r.translate(line.Problem), ": ")
-				shown.Problem = r.sentence(problem, cure)
+				shown.Problem = r.Error(line.Problem)
 			}
 			report.Lines = append(report.Lines, shown)
 		}

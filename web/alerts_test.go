@@ -98,7 +98,7 @@ func TestAlertsAreListedReadAndAcknowledgedOverTheAPI(t *testing.T) {
 	var post alert
 	h.api("GET", fmt.Sprintf("/alerts/%d", rest.Items[0].ID+1), "").decode(t, &post)
 	if post.Kind != "post_failed" || post.About != "post_1" || post.Subject != 1 || post.What != "Post 1 to @evening_news was not published" ||
-		!strings.HasPrefix(post.Why, "Refused: CHAT_WRITE_FORBIDDEN") || post.Reason == nil || post.Reason.Code != "refused" || post.RaisedAt.IsZero() {
+		!strings.HasPrefix(post.Why, "Refused: ") || !strings.HasSuffix(post.Why, "(CHAT_WRITE_FORBIDDEN)") || post.Reason == nil || post.Reason.Code != "refused" || post.RaisedAt.IsZero() {
 		t.Errorf("a post: %+v", post)
 	}
 

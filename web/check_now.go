@@ -53,15 +53,15 @@ func (r reader) checkNow(v accountsView) checkNow {
 		}
 	}
 	if !now.Paused && v.why.Code != store.ReasonRequested && v.why.Code != store.ReasonChecking {
-		now.Why = r.why(v.why)
+		now.Why = r.Say(v.why)
 	}
 	if c := status.Last; c != nil {
-		now.Last = &pastCheck{When: r.moment(lastOf(*c)), Counts: r.checkCounts(*c), Reason: r.why(c.Reason)}
+		now.Last = &pastCheck{When: r.moment(lastOf(*c)), Counts: r.checkCounts(*c), Reason: r.Say(c.Reason)}
 	}
 	for _, site := range status.Alone {
 		why := site.Reason
 		why.Until = site.Until
-		now.Alone = append(now.Alone, aloneSite{siteName(site.Site), r.why(why)})
+		now.Alone = append(now.Alone, aloneSite{siteName(site.Site), r.Say(why)})
 	}
 	return now
 }

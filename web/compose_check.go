@@ -41,7 +41,7 @@ func (s *Server) checkForm(r reader, f form, logins []store.Identity) check {
 func (r reader) checked(post store.Post, measure posts.Measure, err error) check {
 	shown := check{Message: r.message(post)}
 	if wrong, ok := errors.AsType[*store.FieldError](err); ok && (post.Text != "" || len(post.Media) > 0) && wrong.Field != "target" {
-		shown.Trouble = r.sayField(wrong)
+		shown.Trouble = r.Error(wrong)
 	}
 	if measure.Limit == 0 || (shown.Trouble != "" && measure.Length == 0) {
 		return shown // markup that cannot be read has no length

@@ -108,7 +108,7 @@ func (f form) request(r reader, logins []store.Identity) (posts.Request, error) 
 	if late := f.get("late"); late != "" {
 		grace, err := time.ParseDuration(late)
 		if err != nil {
-			return request, &store.FieldError{Field: "late", Problem: "is not a length of time", Cure: "choose one of the list"}
+			return request, store.Invalid("late", "invalid.duration", f.get("late"))
 		}
 		request.Lateness = store.Lateness{Policy: store.LateSkip, Grace: grace}
 	}
@@ -124,13 +124,12 @@ func (f form) request(r reader, logins []store.Identity) (posts.Request, error) 
 // formTime reads a time in the page's zone. One that the clock jumps over is refused; one that
 // comes twice is the first.
 func (r reader) formTime(text string) (time.Time, error) {
-	w := r.words.Compose
 	at, err := time.ParseInLocation(inputTime, text, r.zone)
 	if err != nil {
-		return at, &store.FieldError{Field: "scheduled_time", Problem: w.BadTime, Cure: w.BadTimeCure}
+		return at, store.Invalid("scheduled_time", "invalid.bad_time")
 	}
 	if at.Format(inputTime) != text {
-		return at, &store.FieldError{Field: "scheduled_time", Problem: w.GapTime, Cure: w.GapCure}
+		return at, store.Invalid("scheduled_time", "invalid.gap_time")
 	}
 	for _, shift := range []time.Duration{2 * time.Hour, time.Hour, 30 * time.Minute} {
 		if earlier := at.Add(-shift); earlier.Format(inputTime) == text {

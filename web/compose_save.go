@@ -77,7 +77,7 @@ func (f form) refusePost(r reader, err error) bool {
 	if !ok {
 		return f.refuse(r, err)
 	}
-	said := r.sayField(wrong)
+	said := r.Error(wrong)
 	field, _, _ := strings.Cut(wrong.Field, ".")
 	switch {
 	case field == "scheduled_time":

@@ -33,7 +33,7 @@ func (s *Server) deliveryFile(_ context.Context, in *one) (*huma.StreamResponse,
 		return nil, err
 	}
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {
-		r := reader{lang: english, words: wordsIn(english), zone: time.UTC}
+		r := reader{Printer: inEnglish(), lang: english, words: wordsIn(english), zone: time.UTC}
 		s.sendDeliveries(humaecho.Unwrap(ctx), r, t, "")
 	}}, nil
 }
@@ -97,14 +97,14 @@ func (r reader) deliveryCells(d store.Delivery) []string {
 	}
 	history := make([]string, len(d.Tries))
 	for i, t := range d.Tries {
-		history[i] = strings.TrimSpace(t.At.UTC().Format(time.RFC3339) + " " + string(t.Outcome) + " " + r.why(t.Reason))
+		history[i] = strings.TrimSpace(t.At.UTC().Format(time.RFC3339) + " " + string(t.Outcome) + " " + r.Say(t.Reason))
 	}
 	sent := ""
 	if !d.SentAt.IsZero() {
 		sent = d.SentAt.UTC().Format(time.RFC3339)
 	}
 	cells := []string{
-		id(d.TaskID), d.Target, d.Title, string(d.Status), r.why(d.Reason), strconv.Itoa(d.Tried), sent,
+		id(d.TaskID), d.Target, d.Title, string(d.Status), r.Say(d.Reason), strconv.Itoa(d.Tried), sent,
 		strings.Join(ids, " "), d.Link, strings.Join(history, "; "),
 	}
 	for i, cell := range cells {

@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"strings"
 
-	"belfry/store"
+	"belfry/i18n"
 )
 
 // form is what a person typed and what is wrong with it.
@@ -29,22 +29,19 @@ func (f form) onlyShow() bool { return f.get("do") == "add-media" || f.get("lang
 // refuse notes a refusal beside the field that it is about. It returns false for an error that is
 // no refusal of the input.
 func (f form) refuse(r reader, err error, fields ...string) bool {
-	if wrong, ok := errors.AsType[*store.FieldError](err); ok {
-		name := wrong.Field
-		for _, known := range fields {
-			if name == known || strings.HasPrefix(name, known+".") {
-				f.wrong[known] = r.sayField(wrong)
-				return true
-			}
+	refusal, ok := errors.AsType[i18n.Refusal](err)
+	if !ok {
+		return false
+	}
+	name, _, _ := refusal.Refusal()
+	at := ""
+	for _, known := range fields {
+		if name == known || strings.HasPrefix(name, known+".") {
+			at = known
 		}
-		f.wrong[""] = r.sayField(wrong)
-		return true
 	}
-	if conflict, ok := errors.AsType[*store.ConflictError](err); ok {
-		f.wrong[""] = r.sayConflict(conflict)
-		return true
-	}
-	return false
+	f.wrong[at] = r.Error(refusal)
+	return true
 }
 
 // input is one field of a form, for the templates "input", "select" and "checkbox".

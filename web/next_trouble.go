@@ -18,7 +18,7 @@ func (s *Server) troubles(r reader, o overview) []trouble {
 	}
 	for _, i := range o.identities {
 		if i.State == store.IdentityLogin || i.State == store.IdentityStopped {
-			all = append(all, trouble{"grave", w.LoginOut + ": " + i.Name, r.why(i.Reason), w.LoginOutCure, "/logins", w.LoginsLink})
+			all = append(all, trouble{"grave", w.LoginOut + ": " + i.Name, r.Say(i.Reason), w.LoginOutCure, "/logins", w.LoginsLink})
 		} else if c, known := s.connectionOf(i); known && i.State == store.IdentityReady && !c.Connected && c.Problem != "" {
 			all = append(all, trouble{"mild", w.NotConnected + ": " + i.Name, c.Problem, w.NotConnectedCure, "/logins", w.LoginsLink})
 		}
@@ -27,17 +27,17 @@ func (s *Server) troubles(r reader, o overview) []trouble {
 		all = append(all, trouble{"grave", w.Overdue + ": " + o.overdue, "", w.OverdueCure, "/jobs/" + o.overdue, w.SetAsideLink})
 	}
 	for _, p := range o.unknown {
-		all = append(all, trouble{"grave", w.UnknownPost + ": " + r.postTitle(p), r.why(p.Reason), w.UnknownCure, postPath(p.ID), w.Look})
+		all = append(all, trouble{"grave", w.UnknownPost + ": " + r.postTitle(p), r.Say(p.Reason), w.UnknownCure, postPath(p.ID), w.Look})
 	}
 	for i, p := range o.failed {
-		t := trouble{"grave", w.FailedPost + ": " + r.postTitle(p), r.why(p.Reason), w.FailedCure, postPath(p.ID), w.Look}
+		t := trouble{"grave", w.FailedPost + ": " + r.postTitle(p), r.Say(p.Reason), w.FailedCure, postPath(p.ID), w.Look}
 		if i == len(o.failed)-1 && o.failedMore > 0 {
 			t.What += " (" + w.MoreFailed(o.failedMore) + ")"
 		}
 		all = append(all, t)
 	}
 	for _, t := range o.failedTask {
-		all = append(all, trouble{"grave", w.FailedTask + ": " + r.taskTitle(t), r.why(t.LastError), w.FailedTaskCure, taskPath(t.ID), w.Look})
+		all = append(all, trouble{"grave", w.FailedTask + ": " + r.taskTitle(t), r.Say(t.LastError), w.FailedTaskCure, taskPath(t.ID), w.Look})
 	}
 	for _, site := range o.alone {
 		if !r.watch {
@@ -45,10 +45,10 @@ func (s *Server) troubles(r reader, o overview) []trouble {
 		}
 		why := site.Reason
 		why.Until = site.Until
-		all = append(all, trouble{"mild", w.SiteAlone + ": " + siteName(site.Site), r.why(why), w.SiteAloneCure, "/accounts", w.AccountsLink})
+		all = append(all, trouble{"mild", w.SiteAlone + ": " + siteName(site.Site), r.Say(why), w.SiteAloneCure, "/accounts", w.AccountsLink})
 	}
 	for _, j := range o.setAside {
-		all = append(all, trouble{"mild", w.SetAside + ": " + j.Name, r.why(j.Reason), w.SetAsideCure, "/jobs/" + j.Name, w.SetAsideLink})
+		all = append(all, trouble{"mild", w.SetAside + ": " + j.Name, r.Say(j.Reason), w.SetAsideCure, "/jobs/" + j.Name, w.SetAsideLink})
 	}
 	all = append(all, r.alertTroubles(o.alerts)...)
 	if o.noPassword {

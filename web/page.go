@@ -12,6 +12,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"belfry/i18n"
 	"belfry/store"
 )
 
@@ -88,6 +89,7 @@ type page interface{ base() *frame }
 
 // reader is who looks at a page, and what was asked for.
 type reader struct {
+	i18n.Printer
 	lang   string
 	words  *words
 	zone   *time.Location
@@ -101,11 +103,18 @@ type reader struct {
 	alerts bool // whether there is a page about alerts
 }
 
+// printer says messages in lang.
+func (s *Server) printer(lang string) i18n.Printer {
+	p := i18n.For(lang, s.cfg.Timezone)
+	p.Now = s.db.Now()
+	return p
+}
+
 func (s *Server) readerOf(c echo.Context) reader {
 	lang := s.language(c)
 	signIn, known := signInOf(c)
 	r := reader{
-		lang: lang, words: wordsIn(lang), zone: s.cfg.Timezone, now: s.db.Now(), query: c.QueryParams(),
+		Printer: s.printer(lang), lang: lang, words: wordsIn(lang), zone: s.cfg.Timezone, now: s.db.Now(), query: c.QueryParams(),
 		id: c.Param("id"), path: c.Request().URL.RequestURI(), signIn: signIn, known: known,
 		watch: s.accounts != nil, alerts: s.alerts != nil,
 	}
@@ -221,7 +230,7 @@ func (s *Server) answerError(c echo.Context, p *Problem) error {
 	}
 	r := s.readerOf(c)
 	r.path = "/"
-	data := &errorPage{frame: s.frame(r, "", r.words.Errors.Title), Heading: r.words.Errors.Title, Detail: r.say(p), Back: "/"}
+	data := &errorPage{frame: s.frame(r, "", r.words.Errors.Title), Heading: r.words.Errors.Title, Detail: r.refused(p), Back: "/"}
 	switch p.Status {
 	case http.StatusNotFound:
 		data.Heading, data.Detail = r.words.Errors.NotFound, r.words.Errors.NotFoundHow

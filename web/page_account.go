@@ -96,7 +96,7 @@ func (r reader) resultRow(result store.AccountResult) resultRow {
 		From: r.moment(result.From),
 	}
 	if result.Outcome == store.OutcomeError {
-		row.Detail = shorten(r.named(result.Detail), 200)
+		row.Detail = shorten(r.Heard(result.Detail), 200)
 	}
 	if result.Times > 1 {
 		row.To = r.moment(result.To)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"belfry/i18n"
 	"belfry/scheduler"
 	"belfry/store"
 	"belfry/worker/accounts"
@@ -107,7 +108,7 @@ func (p *accountsPage) givenUp(r reader, status accounts.Status) {
 	p.Now.Last.Reason = ""
 	said := make(map[string]bool)
 	for _, site := range status.Last.GivenUp {
-		why := aloneSite{siteName(site.Site), r.why(site.Reason)}
+		why := aloneSite{siteName(site.Site), r.Say(site.Reason)}
 		p.GivenUp = append(p.GivenUp, why)
 		said[why.Site+" "+why.Why] = true
 	}
@@ -215,9 +216,9 @@ func (r reader) accountChip(a store.Account) chip {
 
 // accountOutcome says what a check came to, in words.
 func (r reader) accountOutcome(outcome store.AccountOutcome, detail string) string {
-	said := upperFirst(r.words.AccountOutcomes[outcome])
+	said := i18n.UpperFirst(r.words.AccountOutcomes[outcome])
 	if detail != "" && outcome == store.OutcomeError {
-		said += ": " + shorten(r.named(detail), 160)
+		said += ": " + shorten(r.Heard(detail), 160)
 	}
 	return said
 }

@@ -128,14 +128,14 @@ func (r reader) alertRow(t told) alertRow {
 	}
 	words, w := alerts.Text(a, r.lang, r.zone), r.words.Alerts
 	row := alertRow{
-		ID: id(a.ID), What: words.What, Why: r.why(a.Reason), Cure: words.Cure, Raised: r.moment(a.RaisedAt),
+		ID: id(a.ID), What: words.What, Why: r.Say(a.Reason), Cure: words.Cure, Raised: r.moment(a.RaisedAt),
 		OverAt: r.momentIf(a.OverAt), End: chip{"is-alert-over", w.WasOver},
 	}
 	if !a.GoneAt.IsZero() {
 		row.Settling = w.Settling
 	}
 	if !a.AcknowledgedAt.IsZero() {
-		row.Seen = &seenBy{w.WasSeen, r.translate(a.AcknowledgedBy), r.moment(a.AcknowledgedAt)}
+		row.Seen = &seenBy{w.WasSeen, r.Heard(a.AcknowledgedBy), r.moment(a.AcknowledgedAt)}
 	}
 	if row.Seen != nil && a.OverAt.Equal(a.AcknowledgedAt) { // it has ended by being seen
 		row.End, row.OverAt, row.Seen.Label = chip{"is-alert-seen", w.WasSeen}, nil, ""

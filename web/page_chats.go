@@ -73,7 +73,7 @@ func (s *Server) loadChats(r reader) (page, error) {
 	for _, c := range list.Items {
 		row := chatRow{
 			ID: id(c.ID), Title: c.Title, Target: c.Target(), Kind: w.Types[c.Type], Off: c.Off, ReadOnly: c.ReadOnly,
-			Error: shorten(r.why(c.LastError), 160), Last: r.momentIf(c.LastSuccess),
+			Error: shorten(r.Say(c.LastError), 160), Last: r.momentIf(c.LastSuccess),
 		}
 		if !c.LastSuccess.IsZero() {
 			row.Seen = w.SeenSince(c.Seen)

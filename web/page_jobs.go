@@ -94,7 +94,7 @@ func (r reader) jobRow(p planned) jobRow {
 	title, where, subject := r.jobTitle(p)
 	row := jobRow{
 		Name: j.Name, Link: "/jobs/" + j.Name, Title: title, Where: where, Lane: j.Lane,
-		Schedule: scheduler.Describe(j.Trigger, r.lang), Reason: r.why(p.why), When: r.momentIf(j.Due),
+		Schedule: r.Say(scheduler.Describe(j.Trigger)), Reason: r.Say(p.why), When: r.momentIf(j.Due),
 		CanPause:  j.State == store.JobWaiting || (j.State == store.JobRunning && !j.Paused && !j.Trigger.Once()),
 		CanResume: j.State == store.JobPaused || j.State == store.JobSetAside || j.Paused,
 		CanRun:    j.State != store.JobRunning && p.post == nil && j.Kind != tasks.Kind, // a held broadcast stays held
@@ -118,7 +118,7 @@ func (r reader) jobRow(p planned) jobRow {
 		row.hold(r, *p.post)
 	}
 	if !j.LastRun.IsZero() {
-		row.Last = &lastRun{"was-" + string(j.LastResult), r.words.Results[j.LastResult], shorten(r.why(j.LastReason), 160), r.moment(j.LastRun)}
+		row.Last = &lastRun{"was-" + string(j.LastResult), r.words.Results[j.LastResult], shorten(r.Say(j.LastReason), 160), r.moment(j.LastRun)}
 	}
 	return row
 }

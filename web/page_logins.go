@@ -56,7 +56,7 @@ func (s *Server) loginRow(r reader, i store.Identity) loginRow {
 	w := r.words.Logins
 	row := loginRow{
 		ID: id(i.ID), Title: i.Title, Name: i.Name, Platform: r.words.Platforms[i.Platform], Kind: r.words.IdentityKinds[i.Kind],
-		State: r.words.IdentityStates[i.State], Class: "id-" + string(i.State), Reason: r.why(i.Reason), Target: i.Target,
+		State: r.words.IdentityStates[i.State], Class: "id-" + string(i.State), Reason: r.Say(i.Reason), Target: i.Target,
 	}
 	if row.Title == "" {
 		row.Title = i.Name
@@ -73,7 +73,7 @@ func (s *Server) loginRow(r reader, i store.Identity) loginRow {
 	case store.IdentityNew:
 		row.Cure = w.NewCure
 		if connection, _ := s.connectionOf(i); connection.Problem != "" {
-			row.State, row.Class, row.Reason, row.Cure = w.NotConnected, "id-off", r.named(connection.Problem), ""
+			row.State, row.Class, row.Reason, row.Cure = w.NotConnected, "id-off", r.Heard(connection.Problem), ""
 		}
 	case store.IdentityLogin:
 		row.Cure = w.LoginCure
@@ -88,7 +88,7 @@ func (s *Server) loginRow(r reader, i store.Identity) loginRow {
 		case known && connection.Connected:
 			row.State = w.Connected
 		case known:
-			row.State, row.Class, row.Reason = w.NotConnected, "id-off", r.named(connection.Problem)
+			row.State, row.Class, row.Reason = w.NotConnected, "id-off", r.Heard(connection.Problem)
 		}
 	}
 	return row

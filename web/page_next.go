@@ -240,7 +240,7 @@ func (p *nextPage) plan(r reader, o overview) {
 		title, where, link := r.jobTitle(c)
 		run := comingRun{
 			ID: c.job.Name, Link: link, Title: title, Where: where, When: r.moment(c.job.Due),
-			Reason: r.why(c.why), Class: string(c.job.State),
+			Reason: r.Say(c.why), Class: string(c.job.State),
 		}
 		if c.job.State == store.JobRunning {
 			run.When = r.moment(c.job.Started)

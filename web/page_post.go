@@ -78,7 +78,7 @@ func (s *Server) loadPost(r reader) (page, error) {
 		Runs: r.pastRuns(runs.Items),
 	}
 	if post.Status != store.PostCancelled || post.Reason.Detail != "" {
-		p.Reason = r.why(post.Reason)
+		p.Reason = r.Say(post.Reason)
 	}
 	switch post.Status {
 	case store.PostFailed, store.PostUnknown, store.PostSkipped: // since what was done, something else has happened
@@ -168,7 +168,7 @@ func (r reader) pastRuns(runs []store.Run) []pastRun {
 	for _, run := range runs {
 		line := pastRun{
 			Class: "was-" + string(run.Result), Result: r.words.Results[run.Result], When: r.moment(run.Ended),
-			Reason: r.why(run.Reason),
+			Reason: r.Say(run.Reason),
 		}
 		if run.Attempt > 1 {
 			line.Attempt = r.words.Post.Attempt(strconv.Itoa(run.Attempt))

@@ -94,7 +94,7 @@ func (s *Server) loadPosts(r reader) (page, error) {
 		if post.AwaitsApproval() {
 			row.Reason = r.heldLate(post)
 		} else if post.Status != store.PostCancelled { // the status says it all
-			row.Reason = shorten(r.why(post.Reason), 160)
+			row.Reason = shorten(r.Say(post.Reason), 160)
 		}
 		p.Rows = append(p.Rows, row)
 	}

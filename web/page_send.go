@@ -286,6 +286,6 @@ func (f form) refuseTask(r reader, err error) bool {
 	case !strings.Contains(" text format identity_id target_chat_ids min_seconds_between_chats max_seconds_between_chats max_attempts quiet_from quiet_to daily_cap ", " "+field+" "):
 		field = ""
 	}
-	f.wrong[field] = r.sayField(wrong)
+	f.wrong[field] = r.Error(wrong)
 	return true
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 
@@ -81,11 +82,10 @@ func (r reader) wrongRules(err error, f form) (sentences []string) {
 	if f.wrong["rules"] == "" {
 		return []string{f.wrong[""]}
 	}
-	_, all, _ := strings.Cut(err.Error(), ": ")
-	for line := range strings.Lines(all) {
-		if line = strings.TrimSpace(line); line != "" {
-			sentences = append(sentences, r.translate(line))
+	if wrong, ok := errors.AsType[*store.FieldError](err); ok && len(wrong.Args) > 0 {
+		if rules, ok := wrong.Args[0].(error); ok {
+			return strings.Split(r.Error(rules), "\n")
 		}
 	}
-	return sentences
+	return []string{f.wrong["rules"]}
 }

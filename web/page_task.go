@@ -63,7 +63,7 @@ func (s *Server) loadTask(r reader) (page, error) {
 	out := &taskPage{
 		frame: s.frame(r, "tasks", w.Title+" "+r.id), ID: r.id, Heading: w.Title + " " + r.id,
 		Message: r.message(store.Post{Text: p.task.Text, Format: p.task.Format, Media: p.task.Media}),
-		Status:  r.taskChip(p), Means: r.words.TaskStatus[p.task.Status].Means, LastError: r.why(p.task.LastError),
+		Status:  r.taskChip(p), Means: r.words.TaskStatus[p.task.Status].Means, LastError: r.Say(p.task.LastError),
 		Bar: r.taskBar(p.task), Next: r.nextChat(p), Ends: r.momentIf(p.next.Ends), Started: r.momentIf(p.task.StartedAt),
 		Ended: r.momentIf(p.task.EndedAt), Created: r.moment(p.task.CreatedAt), Facts: r.taskFacts(p),
 		Check: r.checkFound(p.task, chats), CSV: taskPath(p.task.ID) + "/deliveries.csv",

@@ -131,7 +131,7 @@ func (r reader) taskRow(p progress) taskRow {
 		Created: r.moment(p.task.CreatedAt), Status: r.taskChip(p), Bar: r.taskBar(p.task), Next: r.nextChat(p),
 	}
 	if p.task.Status == store.TaskFailed {
-		row.Reason = shorten(r.why(p.task.LastError), 160)
+		row.Reason = shorten(r.Say(p.task.LastError), 160)
 	}
 	return row
 }
@@ -165,7 +165,7 @@ func (r reader) nextChat(p progress) *nextChat {
 	if p.next.Paused {
 		return next
 	}
-	next.Why = r.why(p.next.Why)
+	next.Why = r.Say(p.next.Why)
 	if next.When = r.momentIf(p.next.At); next.When != nil && !p.next.At.After(r.now) {
 		next.When.Relative = r.words.Time.Now
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/labstack/echo/v4"
 
+	"belfry/i18n"
 	"belfry/store"
 )
 
@@ -23,6 +24,7 @@ type Problem struct {
 	Detail string         `json:"detail" doc:"What is wrong and what to do, in a sentence" example:"scheduled_time is in the past: choose a later time"`
 	Errors []FieldProblem `json:"errors,omitempty" doc:"What is wrong, field by field"`
 
+	refusal    i18n.Refusal // of which it was made; nil if of another error
 	retryAfter time.Duration
 	full       bool // it is about a full disk
 }
@@ -46,7 +48,10 @@ func fieldProblem(status int, fields ...FieldProblem) *Problem {
 	p.Errors = fields
 	sentences := make([]string, len(fields))
 	for i, f := range fields {
-		sentences[i] = (&store.FieldError{Field: f.Field, Problem: f.Problem, Cure: f.Cure}).Error()
+		sentences[i] = f.Field + " " + f.Problem
+		if f.Cure != "" {
+			sentences[i] += ": " + f.Cure
+		}
 	}
 	p.Detail = strings.Join(sentences, "; ")
 	return p
@@ -79,11 +84,8 @@ func problemOf(err error) *Problem {
 	if p, ok := errors.AsType[*Problem](err); ok {
 		return p
 	}
-	if f, ok := errors.AsType[*store.FieldError](err); ok {
-		return fieldProblem(http.StatusUnprocessableEntity, FieldProblem{f.Field, f.Problem, f.Cure})
-	}
-	if c, ok := errors.AsType[*store.ConflictError](err); ok {
-		return newProblem(http.StatusConflict, c.Error())
+	if r, ok := errors.AsType[i18n.Refusal](err); ok {
+		return refused(r)
 	}
 	if store.IsCorrupt(err) {
 		return newProblem(http.StatusInternalServerError, err.Error()+": run `belfry check`, and restore a backup")
@@ -105,6 +107,34 @@ func problemOf(err error) *Problem {
 		return p
 	}
 	return newProblem(http.StatusInternalServerError, "something went wrong in Belfry: see its log")
+}
+
+// inEnglish says what the API answers in words.
+func inEnglish() i18n.Printer { return i18n.For(english, time.UTC) }
+
+// refused is the refusal of an action: of a field, or by the state of a record.
+func refused(r i18n.Refusal) *Problem {
+	problem, cure := inEnglish().Parts(r)
+	field, _, _ := r.Refusal()
+	var p *Problem
+	switch {
+	case field != "":
+		p = fieldProblem(http.StatusUnprocessableEntity, FieldProblem{field, problem, cure})
+	case cure != "":
+		p = newProblem(http.StatusConflict, problem+": "+cure)
+	default:
+		p = newProblem(http.StatusConflict, problem)
+	}
+	p.refusal = r
+	return p
+}
+
+// refused says a problem to a person.
+func (r reader) refused(p *Problem) string {
+	if p.refusal != nil {
+		return r.Error(p.refusal)
+	}
+	return i18n.UpperFirst(p.Detail) + "."
 }
 
 // transformProblem makes huma's own refusals look like all others.

@@ -54,7 +54,7 @@ func (f form) pause(r reader, name string) (*time.Duration, error) {
 	}
 	number, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(number) {
-		return nil, &store.FieldError{Field: name, Problem: r.words.Send.NotNumber, Cure: r.words.Send.NotNumberCure}
+		return nil, store.Invalid(name, "invalid.not_number")
 	}
 	return seconds(&number), nil
 }
@@ -65,7 +65,7 @@ func (f form) whole(r reader, name string) (int, error) {
 	}
 	number, err := strconv.Atoi(f.get(name))
 	if err != nil {
-		return 0, &store.FieldError{Field: name, Problem: r.words.Send.NotNumber, Cure: r.words.Send.NotNumberCure}
+		return 0, store.Invalid(name, "invalid.not_number")
 	}
 	return number, nil
 }

@@ -3,6 +3,7 @@ package web
 import (
 	"slices"
 
+	"belfry/i18n"
 	"belfry/store"
 )
 
@@ -172,11 +173,11 @@ func (r reader) deliveryName(t store.Task, status store.DeliveryStatus) string {
 
 func (r reader) deliveryRow(t store.Task, d store.Delivery) deliveryRow {
 	row := deliveryRow{
-		Target: d.Target, Title: d.Title, Reason: r.why(d.Reason), Network: webAddress(d.Link), Sent: r.momentIf(d.SentAt),
+		Target: d.Target, Title: d.Title, Reason: r.Say(d.Reason), Network: webAddress(d.Link), Sent: r.momentIf(d.SentAt),
 		Status: chip{"is-chat-" + string(d.Status), r.deliveryName(t, d.Status)},
 	}
 	if d.Status == store.DeliveryPending && d.Reach == "no" {
-		row.Unreachable = r.sentence(r.words.Task.CannotReach+": "+r.plainWhy(d.Unreachable), "")
+		row.Unreachable = i18n.UpperFirst(r.words.Task.CannotReach) + ": " + r.plainWhy(d.Unreachable) + "."
 	}
 	tries := d.Tries[max(0, len(d.Tries)-shownTries):]
 	if earlier := d.Tried - len(tries); earlier > 0 {
@@ -198,7 +199,7 @@ func (r reader) deliveryRow(t store.Task, d store.Delivery) deliveryRow {
 // plainWhy says a reason where what the network has said says it all.
 func (r reader) plainWhy(because store.Reason) string {
 	if because.Detail != "" && (because.Code == store.ReasonRefused || because.Code == store.ReasonError) {
-		return r.named(because.Detail)
+		return r.Heard(because.Detail)
 	}
-	return r.why(because)
+	return r.Say(because)
 }

@@ -102,7 +102,7 @@ func New(cfg Config, db *store.DB, s *scheduler.Scheduler, w Workers, connection
 		cfg.Lang = english
 	}
 	if cfg.Lang != english && cfg.Lang != russian {
-		return nil, &store.FieldError{Field: "lang", Problem: fmt.Sprintf("names an unsupported language, %q", cfg.Lang), Cure: "use en or ru"}
+		return nil, store.Invalid("lang", "invalid.lang", cfg.Lang)
 	}
 	if connections == nil {
 		connections = func() []Connection { return nil }

@@ -125,7 +125,7 @@ func (c *accountsImport) Run(ctx context.Context, o output) error {
 		return fmt.Errorf("read the list: %w", err)
 	}
 	if !utf8.Valid(data) { // on its way as JSON that would be lost
-		return &store.FieldError{Field: c.File, Problem: "is not UTF-8", Cure: "save it as UTF-8; in Excel: CSV UTF-8"}
+		return store.Invalid(c.File, "invalid.file_not_utf8")
 	}
 	return c.add(ctx, o, string(data))
 }

@@ -51,7 +51,7 @@ type alertsAck struct {
 // Run says that alerts were seen.
 func (c *alertsAck) Run(ctx context.Context, o output) (err error) {
 	if (len(c.IDs) == 0) != c.All {
-		return &store.FieldError{Field: "id", Problem: "or --all must be given, and not both", Cure: "name alerts such as 3 4, or say --all"}
+		return store.Invalid("ID", "invalid.alerts_or_all")
 	}
 	l, err := connect(ctx, c.fileSetting)
 	if err != nil {

@@ -24,10 +24,10 @@ type backupCommand struct {
 // the copy beside its file, and this command brings it to its place.
 func (c *backupCommand) Run(ctx context.Context, o output) (err error) {
 	if _, err := os.Lstat(c.File); err == nil {
-		return &store.FieldError{Field: "FILE", Problem: c.File + " exists", Cure: "choose another name, or remove it"}
+		return store.Invalid("FILE", "invalid.exists", c.File)
 	}
 	if c.Sealed && c.Passphrase == "" {
-		return &store.FieldError{Field: "BELFRY_BACKUP_PASSPHRASE", Problem: "is missing, and a sealed backup needs it", Cure: "set it, and keep it elsewhere, too"}
+		return store.Invalid("BELFRY_BACKUP_PASSPHRASE", "invalid.no_passphrase")
 	}
 	keyFile, err := c.keyPath()
 	if err != nil {
@@ -38,7 +38,7 @@ func (c *backupCommand) Run(ctx context.Context, o output) (err error) {
 		return err
 	}
 	if c.Sealed && key == nil {
-		return &store.FieldError{Field: "BELFRY_KEY_FILE", Problem: "is missing: there is no key at " + keyFile, Cure: "name the one that belfry serve uses"}
+		return store.Invalid("BELFRY_KEY_FILE", "invalid.no_key_at", keyFile)
 	}
 	l, err := connect(ctx, c.fileSetting)
 	if err != nil {

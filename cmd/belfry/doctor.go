@@ -67,7 +67,7 @@ func (c *doctorCommand) service(ctx context.Context) finding {
 	defer conn.Close()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://belfry/health", nil)
 	if err != nil {
-		f.Says = err.Error()
+		f.Says = said(err)
 		return f
 	}
 	resp, err := client(c.socket()).Do(req)
@@ -98,7 +98,7 @@ func (c *doctorCommand) file(ctx context.Context) []finding {
 	file, copies := finding{What: "file"}, finding{What: "copies"}
 	l, err := connect(ctx, c.fileSetting)
 	if err != nil {
-		file.Says = err.Error()
+		file.Says = said(err)
 		return []finding{file}
 	}
 	var result struct {
@@ -108,7 +108,7 @@ func (c *doctorCommand) file(ctx context.Context) []finding {
 	}
 	err = l.call(ctx, http.MethodPost, "/check", nil, &result)
 	if err := errors.Join(err, l.close()); err != nil {
-		file.Says = err.Error()
+		file.Says = said(err)
 		return []finding{file}
 	}
 	file.Good, file.Says = true, c.DB+" was verified"
@@ -132,7 +132,7 @@ func (c *doctorCommand) disk() finding {
 	f := finding{What: "disk"}
 	d, err := disk(c.DB)
 	if err != nil {
-		f.Says = err.Error()
+		f.Says = said(err)
 		return f
 	}
 	f.Good = d.Free > d.Need
@@ -151,7 +151,7 @@ func clock() finding {
 	const unsynchronised = 5 // TIME_ERROR
 	switch {
 	case err != nil:
-		f.Good, f.Says = true, "could not be asked: "+err.Error()
+		f.Good, f.Says = true, "could not be asked: "+said(err)
 	case state == unsynchronised || t.Status&unix.STA_UNSYNC != 0:
 		f.Says = "is not synchronised: posts go out by it, so turn on time synchronisation (timedatectl set-ntp true)"
 	default:

@@ -58,7 +58,7 @@ type oneOrAll struct {
 // act calls an action on one job or on all.
 func (c *oneOrAll) act(ctx context.Context, action string) (err error) {
 	if (c.ID == "") != c.All {
-		return &store.FieldError{Field: "ID", Problem: "or --all must be given, and not both", Cure: "name a job such as post_17, or say --all"}
+		return store.Invalid("ID", "invalid.jobs_or_all")
 	}
 	l, err := connect(ctx, c.fileSetting)
 	if err != nil {

@@ -39,7 +39,7 @@ func (c *loginCommand) Run(ctx context.Context, o output) (err error) {
 	}
 	defer func() { err = errors.Join(err, l.close()) }()
 	if l.standsIn && c.Session == "" {
-		return &store.FieldError{Field: "BELFRY_DB", Problem: "belongs to no running service, which the login needs", Cure: "start belfry serve first"}
+		return store.Invalid("BELFRY_DB", "invalid.no_service")
 	}
 	dialog := dialog{local: l, out: o.out, in: bufio.NewReader(os.Stdin)}
 	session := ""
@@ -70,7 +70,7 @@ func (l *local) account(ctx context.Context, name, session string) (id uint64, m
 	}
 	for _, i := range all.Items {
 		if i.Name == name && i.Kind != string(store.IdentityUser) {
-			return 0, false, &store.FieldError{Field: "NAME", Problem: fmt.Sprintf("%q is a bot", name), Cure: "choose another name"}
+			return 0, false, store.Invalid("NAME", "invalid.bot_name", name)
 		}
 		if i.Name == name {
 			return i.ID, false, nil
@@ -234,8 +234,7 @@ func (d *dialog) readSession(from string) (string, error) {
 		err = errors.New("it is empty")
 	}
 	if err != nil {
-		return "", &store.FieldError{Field: "--session", Problem: "cannot be read: " + err.Error(),
-			Cure: "name a .session file, or use - and enter the StringSession"}
+		return "", store.Invalid("--session", "invalid.login_session_unreadable", err)
 	}
 	if bytes.HasPrefix(data, []byte("SQLite")) {
 		return base64.StdEncoding.EncodeToString(data), nil

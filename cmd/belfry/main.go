@@ -11,10 +11,12 @@ import (
 	"runtime/debug"
 	"strings"
 	"syscall"
+	"time"
 	_ "time/tzdata" // a small server may have no time zones of its own
 
 	"github.com/alecthomas/kong"
 
+	"belfry/i18n"
 	"belfry/store"
 )
 
@@ -99,7 +101,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exitUsage
 	}
 	if err := command.Run(); err != nil {
-		fmt.Fprintf(stderr, "belfry: %v\n", err)
+		fmt.Fprintf(stderr, "belfry: %s\n", said(err))
 		_, field := errors.AsType[*store.FieldError](err)
 		if _, usage := errors.AsType[usageError](err); usage || field {
 			return exitUsage
@@ -108,6 +110,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	return exitDone
 }
+
+// said is an error as a command prints it.
+func said(err error) string { return i18n.For("en", time.UTC).Error(err) }
 
 // usageError is a refusal by the service of what a command was given.
 type usageError string

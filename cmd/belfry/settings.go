@@ -93,7 +93,15 @@ func (p *people) UnmarshalText(text []byte) error {
 // wrong is a refusal of a setting.
 func wrong(setting string, err error) error {
 	problem, cure, _ := strings.Cut(err.Error(), ": ")
-	return &store.FieldError{Field: setting, Problem: problem, Cure: cure}
+	return store.Invalid(setting, "invalid.setting", problem, cure)
+}
+
+// ofSetting gives a refusal of a field the name of the setting that has it.
+func ofSetting(setting string, err error) error {
+	if e, ok := errors.AsType[*store.FieldError](err); ok {
+		return store.Invalid(setting, e.Key, e.Args...)
+	}
+	return err
 }
 
 // validate checks what the flags' types cannot, and fills in what depends on other settings.
@@ -101,40 +109,34 @@ func (s *settings) validate() (*time.Location, error) {
 	zone, err := time.LoadLocation(s.Timezone)
 	switch {
 	case err != nil || s.Timezone == "Local":
-		return nil, &store.FieldError{Field: "BELFRY_TIMEZONE", Problem: fmt.Sprintf("%q is not known", s.Timezone),
-			Cure: "use a name such as Europe/Moscow"}
+		return nil, store.Invalid("BELFRY_TIMEZONE", "invalid.zone", s.Timezone)
 	case s.TelegramBotToken != "" && (s.TelegramAPIID == 0 || s.TelegramAPIHash == ""):
-		return nil, &store.FieldError{Field: "TELEGRAM_API_ID and TELEGRAM_API_HASH", Problem: "are missing, and TELEGRAM_BOT_TOKEN needs them",
-			Cure: "get both from my.telegram.org"}
+		return nil, store.Invalid("TELEGRAM_API_ID and TELEGRAM_API_HASH", "invalid.api_missing", "TELEGRAM_BOT_TOKEN")
 	case s.MinPause < 0:
-		return nil, &store.FieldError{Field: "MIN_SECONDS_BETWEEN_CHATS", Problem: "is less than 0", Cure: "use 20 or more"}
+		return nil, store.Invalid("MIN_SECONDS_BETWEEN_CHATS", "invalid.too_small", 0, 20)
 	case s.MaxPause < s.MinPause:
-		return nil, &store.FieldError{Field: "MAX_SECONDS_BETWEEN_CHATS", Problem: "is less than MIN_SECONDS_BETWEEN_CHATS", Cure: "make it at least as large"}
+		return nil, store.Invalid("MAX_SECONDS_BETWEEN_CHATS", "invalid.pause_order")
 	case s.TaskAttempts < 1:
-		return nil, &store.FieldError{Field: "MAX_TASK_ATTEMPTS", Problem: "is less than 1", Cure: "use 1 or more"}
+		return nil, store.Invalid("MAX_TASK_ATTEMPTS", "invalid.too_small", 1, 1)
 	case s.TaskRefusals < 1:
-		return nil, &store.FieldError{Field: "BELFRY_TASK_REFUSALS", Problem: "is less than 1", Cure: "use 1 or more"}
+		return nil, store.Invalid("BELFRY_TASK_REFUSALS", "invalid.too_small", 1, 1)
 	case s.TelethonSession != "" && (s.TelegramAPIID == 0 || s.TelegramAPIHash == ""):
-		return nil, &store.FieldError{Field: "TELEGRAM_API_ID and TELEGRAM_API_HASH", Problem: "are missing, and TELETHON_SESSION needs them",
-			Cure: "get both from my.telegram.org"}
+		return nil, store.Invalid("TELEGRAM_API_ID and TELEGRAM_API_HASH", "invalid.api_missing", "TELETHON_SESSION")
 	case s.CheckMinPause <= 0 || s.CheckMaxPause < s.CheckMinPause:
-		return nil, &store.FieldError{Field: "BELFRY_CHECK_MAX_PAUSE", Problem: "is less than BELFRY_CHECK_MIN_PAUSE, or that is not a pause",
-			Cure: "use times such as 3s and 5s"}
+		return nil, store.Invalid("BELFRY_CHECK_MAX_PAUSE", "invalid.check_pauses")
 	case s.AdminBotToken != "" && len(s.Admins) == 0:
-		return nil, &store.FieldError{Field: "ADMIN_ID", Problem: "is missing, and ADMIN_NOTIFY_BOT_TOKEN needs it",
-			Cure: "set the Telegram id of whoever is to be told"}
+		return nil, store.Invalid("ADMIN_ID", "invalid.admin_missing")
 	case s.AdminBotToken != "" && (s.TelegramAPIID == 0 || s.TelegramAPIHash == ""):
-		return nil, &store.FieldError{Field: "TELEGRAM_API_ID and TELEGRAM_API_HASH", Problem: "are missing, and ADMIN_NOTIFY_BOT_TOKEN needs them",
-			Cure: "get both from my.telegram.org"}
+		return nil, store.Invalid("TELEGRAM_API_ID and TELEGRAM_API_HASH", "invalid.api_missing", "ADMIN_NOTIFY_BOT_TOKEN")
 	case s.PostAttempts < 1:
-		return nil, &store.FieldError{Field: "BELFRY_POST_ATTEMPTS", Problem: "is less than 1", Cure: "use 1 or more"}
+		return nil, store.Invalid("BELFRY_POST_ATTEMPTS", "invalid.too_small", 1, 1)
 	case s.PostBackoff <= 0:
-		return nil, &store.FieldError{Field: "BELFRY_POST_BACKOFF", Problem: "is not a pause", Cure: "use a time such as 60s"}
+		return nil, store.Invalid("BELFRY_POST_BACKOFF", "invalid.not_pause")
 	case s.PostDeadline < time.Second:
-		return nil, &store.FieldError{Field: "BELFRY_POST_DEADLINE", Problem: "is shorter than a second", Cure: "use a time such as 30s"}
+		return nil, store.Invalid("BELFRY_POST_DEADLINE", "invalid.under_a_second")
 	}
-	if wrong, ok := errors.AsType[*store.FieldError](tasks.CheckTargets(s.TargetChats)); ok {
-		return nil, &store.FieldError{Field: "TARGET_CHAT_IDS", Problem: "has a value that cannot be used: " + wrong.Problem, Cure: wrong.Cure}
+	if err := ofSetting("TARGET_CHAT_IDS", tasks.CheckTargets(s.TargetChats)); err != nil {
+		return nil, err
 	}
 	if s.Media == "" {
 		s.Media = filepath.Join(filepath.Dir(s.DB), "media")

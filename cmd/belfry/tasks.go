@@ -176,7 +176,7 @@ func (c *tasksCreate) Run(ctx context.Context, o output) error {
 	if c.Quiet != "" {
 		from, to, ok := strings.Cut(c.Quiet, "-")
 		if !ok {
-			return &store.FieldError{Field: "--quiet", Problem: fmt.Sprintf("%q is not two times of the day", c.Quiet), Cure: "write it as 22:00-08:00"}
+			return store.Invalid("--quiet", "invalid.quiet", c.Quiet)
 		}
 		request["quiet_from"], request["quiet_to"] = from, to
 	}
