@@ -32,7 +32,7 @@ var Languages = []string{"en", "ru"}
 func Known(lang string) bool { return slices.Contains(Languages, lang) }
 
 // Sayer is what names its own message, such as a stored reason. If the catalogues do not have the key, the
-// first argument is said as it is.
+// first argument is said as [Printer.Heard] says it if it is a text, and else the key.
 type Sayer interface {
 	Message() (key string, args []any)
 }
@@ -74,13 +74,17 @@ func For(lang string, zone *time.Location) Printer {
 }
 
 // T says the message of a key. Numbers are written as the language has them, times and lengths of time as
-// [Printer.Exact] and [Printer.Length] write them, and a [Sayer] is said.
+// [Printer.Exact] and [Printer.Length] write them, and a [Sayer] or an error is said.
 func (p Printer) T(key string, args ...any) string {
 	said := make([]any, len(args))
 	for i, arg := range args {
 		switch arg := arg.(type) {
 		case Sayer:
 			said[i] = p.Say(arg)
+		case error:
+			said[i] = strings.TrimSuffix(p.Error(arg), ".")
+		case interface{ Precise() time.Time }:
+			said[i] = arg.Precise().In(p.Zone).Format(p.T("time.precise"))
 		case time.Time:
 			said[i] = p.Exact(arg)
 		case time.Duration:
@@ -97,17 +101,19 @@ func (p Printer) T(key string, args ...any) string {
 // Say says what names its own message.
 func (p Printer) Say(s Sayer) string {
 	key, args := s.Message()
-	switch {
-	case p.Has(key):
+	if p.Has(key) {
 		return p.T(key, args...)
-	case len(args) > 0:
-		return fmt.Sprint(args[0])
+	}
+	if len(args) > 0 {
+		if words, ok := args[0].(string); ok {
+			return p.Heard(words)
+		}
 	}
 	return key
 }
 
 // Has reports whether the catalogue has a key.
-func (p Printer) Has(key string) bool { return p.catalogue.keys[key] }
+func (p Printer) Has(key string) bool { return p.catalogue.messages[key] != nil }
 
 // Parts says the two parts of a refusal: what is wrong, and what to do about it.
 func (p Printer) Parts(r Refusal) (problem, cure string) {
@@ -116,8 +122,15 @@ func (p Printer) Parts(r Refusal) (problem, cure string) {
 	return problem, cure
 }
 
-// Error says an error: a [Refusal] as a sentence with its cure, and any other as it is.
+// Error says an error: a [Refusal] as a sentence with its cure, joined ones line by line, and any other as it is.
 func (p Printer) Error(err error) string {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		var lines []string
+		for _, err := range joined.Unwrap() {
+			lines = append(lines, p.Error(err))
+		}
+		return strings.Join(lines, "\n")
+	}
 	var r Refusal
 	if !errors.As(err, &r) {
 		return err.Error()
@@ -161,8 +174,8 @@ func UpperFirst(s string) string {
 
 // catalogue is the messages of one language.
 type catalogue struct {
-	keys    map[string]bool
-	printer *message.Printer
+	messages map[string]map[string]string // by key: the forms, or the only one by ""
+	printer  *message.Printer
 }
 
 //go:embed en/*.json ru/*.json
@@ -177,14 +190,13 @@ var catalogues = sync.OnceValue(func() map[string]*catalogue {
 			panic(err)
 		}
 		tag := language.MustParse(lang)
-		builder, keys := catalog.NewBuilder(catalog.Fallback(tag)), make(map[string]bool)
+		builder := catalog.NewBuilder(catalog.Fallback(tag))
 		for key, forms := range messages {
-			keys[key] = true
 			if err := set(builder, tag, key, forms); err != nil {
 				panic(fmt.Errorf("message %s of %s: %w", key, lang, err))
 			}
 		}
-		all[lang] = &catalogue{keys, message.NewPrinter(tag, message.Catalog(builder))}
+		all[lang] = &catalogue{messages, message.NewPrinter(tag, message.Catalog(builder))}
 	}
 	return all
 })

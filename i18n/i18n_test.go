@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
@@ -115,5 +116,21 @@ func TestARefusalIsASentenceWithItsCure(t *testing.T) {
 	}
 	if !slices.Equal(Languages, []string{"en", "ru"}) {
 		t.Error("a language is not tried here")
+	}
+}
+
+func TestWhatIsInvalidComesWithACure(t *testing.T) {
+	for _, lang := range Languages {
+		all, err := read(lang)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for key, forms := range all {
+			for _, text := range forms {
+				if strings.HasPrefix(key, "invalid.") && key != "invalid.refused" && !strings.Contains(text, " | ") {
+					t.Errorf("%s: %s does not say what to do: %s", lang, key, text)
+				}
+			}
+		}
 	}
 }

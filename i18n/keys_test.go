@@ -14,7 +14,7 @@ import (
 )
 
 // kinds are the types whose constants are parts of keys: each must have a message of its own.
-var kinds = map[string]string{}
+var kinds = map[string]string{"belfry/store.ReasonCode": "reason."}
 
 // TestTheProgramSaysOnlyWhatTheCataloguesHave looks, as vet does, at each call of a function whose last
 // parameters are key string, args ...any: the message must exist and be filled with that many arguments. A

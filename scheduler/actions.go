@@ -101,7 +101,7 @@ func Pause(tx *store.Tx, name string) (store.Job, error) {
 		job.State, job.Paused = store.JobPaused, false
 		job.Reason = store.Reason{Code: store.ReasonPaused}
 	case store.JobSetAside:
-		return job, &store.ConflictError{Problem: name + " is set aside and does not run anyway", Cure: "see its reason"}
+		return job, store.Conflict("conflict.set_aside", name)
 	}
 	return job, tx.Jobs.Put(&job)
 }
@@ -130,7 +130,7 @@ func RunNow(tx *store.Tx, name string) (store.Job, error) {
 		return job, err
 	}
 	if job.State == store.JobRunning {
-		return job, &store.ConflictError{Problem: name + " is running already", Cure: "wait until it has ended"}
+		return job, store.Conflict("conflict.running", name)
 	}
 	job.Paused = job.State == store.JobPaused || (job.Paused && job.Requested)
 	job.State, job.Requested, job.Due = store.JobWaiting, true, tx.Now()
@@ -184,7 +184,7 @@ func MayChange(tx *store.Tx, name string) error {
 		return nil
 	}
 	if err == nil && job.State == store.JobRunning {
-		return &store.ConflictError{Problem: name + " is running right now", Cure: "try again in a moment"}
+		return store.Conflict("conflict.running", name)
 	}
 	return err
 }

@@ -194,7 +194,7 @@ func TestComplaint08WeekdaysHaveAStatedNumberingAndAreShownByName(t *testing.T) 
 				t.Errorf("%+v: %v, %v, want %v", trigger, got, err, want)
 			}
 		}
-		if got := Describe(times, "en"); !strings.HasPrefix(got, want.Weekday().String()[:3]) {
+		if got := described(times, "en"); !strings.HasPrefix(got, want.Weekday().String()[:3]) {
 			t.Errorf("day %d is shown as %q", day, got)
 		}
 	}

@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	"fmt"
 	"math/bits"
 	"strings"
 	"time"
@@ -18,15 +17,14 @@ const searchYears = 9
 // @daily. Days of the week are cron's: 0 and 7 are Sunday. If both the day of the month and the day
 // of the week are given, either is enough, as in cron.
 func parseCron(text string) (wall, error) {
-	refuse := func(problem string) (wall, error) {
-		return wall{}, &store.FieldError{Field: "trigger.cron", Problem: problem,
-			Cure: "write minute, hour, day of month, month and day of week, such as 30 9 * * 1-5"}
+	refuse := func(key string, args ...any) (wall, error) {
+		return wall{}, store.Invalid("trigger.cron", key, args...)
 	}
 	if strings.Contains(text, "TZ=") {
-		return refuse("names a time zone, which has a field of its own")
+		return refuse("invalid.cron_zone")
 	}
 	if strings.HasPrefix(text, "@every") {
-		return refuse("is an interval, which has a field of its own")
+		return refuse("invalid.cron_every")
 	}
 	parser, err := cron.TryNewParser(cron.SecondOptional | cron.Minute | cron.Hour | cron.Dom | cron.Month |
 		cron.Dow | cron.Descriptor | cron.DowOrDom)
@@ -35,17 +33,17 @@ func parseCron(text string) (wall, error) {
 	}
 	schedule, err := parser.WithMaxSearchYears(searchYears).Parse(text)
 	if err != nil {
-		return refuse("cannot be read: " + err.Error())
+		return refuse("invalid.cron_unreadable", err)
 	}
 	spec, ok := schedule.(*cron.SpecSchedule)
 	if !ok {
-		return refuse(fmt.Sprintf("%q is not supported", text))
+		return refuse("invalid.cron_unsupported", text)
 	}
 	// The expression is followed on a clock that never jumps; nextInZone does the jumps.
 	spec.Location = time.UTC
 	spec.MaxSearchYears = searchYears
 	if spec.Next(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)).IsZero() {
-		return refuse("names no day that exists")
+		return refuse("invalid.cron_day")
 	}
 	clock := clockFields{spec.Hour & (1<<24 - 1), spec.Minute & (1<<60 - 1), spec.Second & (1<<60 - 1)}
 	return wall{

@@ -20,7 +20,7 @@ func Validate(t store.Trigger) error {
 		return nil
 	case t.Every != 0:
 		if t.Every < minEvery {
-			return &store.FieldError{Field: "trigger.every", Problem: "is shorter than a second", Cure: "use 1s or more"}
+			return store.Invalid("trigger.every", "invalid.under_a_second")
 		}
 		return nil
 	}
@@ -36,7 +36,7 @@ func First(t store.Trigger, name string, now time.Time) (time.Time, error) {
 	}
 	first, err := Next(t, name, now)
 	if err == nil && first.IsZero() {
-		err = &store.FieldError{Field: "trigger", Problem: "names no time to come", Cure: "choose times that exist"}
+		err = store.Invalid("trigger", "invalid.no_time_to_come")
 	}
 	return first, err
 }
@@ -86,8 +86,7 @@ type wall struct {
 func compile(t store.Trigger) (wall, *time.Location, error) {
 	zone, err := time.LoadLocation(t.Zone)
 	if err != nil || t.Zone == "Local" {
-		return wall{}, nil, &store.FieldError{Field: "trigger.zone", Problem: fmt.Sprintf("%q is not known", t.Zone),
-			Cure: "use a name such as Europe/Moscow"}
+		return wall{}, nil, store.Invalid("trigger.zone", "invalid.zone", t.Zone)
 	}
 	if t.Cron != "" {
 		w, err := parseCron(t.Cron)
@@ -106,8 +105,7 @@ func parseTimes(times []string, weekdays []int) (wall, error) {
 			at, err = time.Parse("15:04", text)
 		}
 		if err != nil {
-			return wall{}, &store.FieldError{Field: fmt.Sprintf("trigger.times[%d]", i),
-				Problem: fmt.Sprintf("%q is not a time of day", text), Cure: "write it as 09:30"}
+			return wall{}, store.Invalid(fmt.Sprintf("trigger.times[%d]", i), "invalid.time_of_day", text)
 		}
 		seconds = append(seconds, at.Hour()*3600+at.Minute()*60+at.Second())
 	}
@@ -116,8 +114,7 @@ func parseTimes(times []string, weekdays []int) (wall, error) {
 	var days [8]bool // by weekday, 1 is Monday
 	for i, day := range weekdays {
 		if day < 1 || day > 7 {
-			return wall{}, &store.FieldError{Field: fmt.Sprintf("trigger.weekdays[%d]", i),
-				Problem: fmt.Sprintf("is %d", day), Cure: "use 1 for Monday to 7 for Sunday"}
+			return wall{}, store.Invalid(fmt.Sprintf("trigger.weekdays[%d]", i), "invalid.weekday", day)
 		}
 		days[day] = true
 	}

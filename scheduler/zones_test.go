@@ -132,11 +132,11 @@ func checkZone(t *testing.T, trigger store.Trigger, from, to time.Time, want []t
 	at := from.Add(-1)
 	for _, expected := range want {
 		if at = nextInZone(w, z, at); !at.Equal(expected) {
-			t.Fatalf("%s: %v, want %v", Describe(trigger, "en"), at.In(z), expected.In(z))
+			t.Fatalf("%s: %v, want %v", described(trigger, "en"), at.In(z), expected.In(z))
 		}
 	}
 	if at = nextInZone(w, z, at); !at.IsZero() && at.Before(to) {
-		t.Fatalf("%s: %v, want no more", Describe(trigger, "en"), at.In(z))
+		t.Fatalf("%s: %v, want no more", described(trigger, "en"), at.In(z))
 	}
 	random := rand.New(rand.NewPCG(1, uint64(len(want))))
 	for range 20 {
@@ -146,11 +146,11 @@ func checkZone(t *testing.T, trigger store.Trigger, from, to time.Time, want []t
 		}
 		start, end := want[low].Add(-1), want[high-1].Add(time.Duration(random.IntN(59))*time.Second)
 		if n, err := missed(trigger, "", start, end); err != nil || n != high-low {
-			t.Fatalf("%s: %d from %v to %v, %v, want %d", Describe(trigger, "en"), n, start.In(z), end.In(z), err, high-low)
+			t.Fatalf("%s: %d from %v to %v, %v, want %d", described(trigger, "en"), n, start.In(z), end.In(z), err, high-low)
 		}
 		behind := random.IntN(min(high-low, 300))
 		if got, err := nthLast(trigger, "", start, end, behind); err != nil || !got.Equal(want[high-1-behind]) {
-			t.Fatalf("%s: %d before the end is %v, %v, want %v", Describe(trigger, "en"), behind, got, err, want[high-1-behind])
+			t.Fatalf("%s: %d before the end is %v, %v, want %v", described(trigger, "en"), behind, got, err, want[high-1-behind])
 		}
 	}
 }
@@ -179,7 +179,7 @@ func TestNextIsAlwaysLaterAroundEachChangeOfTheClock(t *testing.T) {
 					for range 4 {
 						next := nextInZone(w, z, last)
 						if !next.After(last) {
-							t.Fatalf("%s in %s: %v is followed by %v", Describe(n.trigger, "en"), name, last, next)
+							t.Fatalf("%s in %s: %v is followed by %v", described(n.trigger, "en"), name, last, next)
 						}
 						last = next
 					}

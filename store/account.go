@@ -95,9 +95,9 @@ func accountKey(site, username string) key {
 func (a *Account) validate() error {
 	switch {
 	case a.Site == "":
-		return &FieldError{Field: "site", Problem: "is empty", Cure: "name one, such as instagram"}
+		return Invalid("site", "invalid.empty")
 	case a.Username == "" || strings.HasPrefix(a.Username, "@"):
-		return &FieldError{Field: "username", Problem: "is not a name", Cure: "write it without the @"}
+		return Invalid("username", "invalid.username")
 	case !slices.Contains(AccountStates(), a.State):
 		return fmt.Errorf("account %d: no state is called %q", a.ID, a.State)
 	}

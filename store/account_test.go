@@ -128,21 +128,6 @@ func TestAResultIsNotExtendedForEver(t *testing.T) {
 	})
 }
 
-func TestReasonsAreSaidInBothLanguages(t *testing.T) {
-	for code, words := range reasonWords() {
-		if words.en == "" || words.ru == "" {
-			t.Errorf("%s lacks words", code)
-		}
-	}
-	why := Reason{Code: ReasonNoAnswers, N: 5}
-	if got := why.Text("en", nil); got != "The site would not say whether accounts exist (5 refusals in a row)" {
-		t.Error(got)
-	}
-	if got := why.Text("ru", nil); got != "Сайт не говорит, существуют ли аккаунты (отказов подряд: 5)" {
-		t.Error(got)
-	}
-}
-
 func TestAccountsAreFoundByAPartOfTheirNamesAndBySite(t *testing.T) {
 	db := newDB(t, Options{})
 	mustUpdate(t, db, func(tx *Tx) error {

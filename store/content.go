@@ -2,7 +2,6 @@ package store
 
 import (
 	"errors"
-	"fmt"
 	"time"
 )
 
@@ -46,17 +45,15 @@ func (t Contents) Fill(id uint64, text *string, media *[]Media, format *string) 
 	given := *text != "" || len(*media) > 0
 	switch {
 	case id == 0 && !given:
-		return &FieldError{Field: "text", Problem: "is missing", Cure: "send content_id, or text, or media"}
+		return Invalid("text", "invalid.no_text")
 	case id == 0:
 		return nil
 	case given:
-		return &FieldError{Field: "content_id", Problem: "comes with text or media of its own",
-			Cure: "send either content_id or text and media"}
+		return Invalid("content_id", "invalid.content_and_text")
 	}
 	content, err := t.Get(id)
 	if errors.Is(err, ErrNotFound) {
-		return &FieldError{Field: "content_id", Problem: fmt.Sprintf("%d does not exist", id),
-			Cure: "use the id that content/create has answered"}
+		return Invalid("content_id", "invalid.no_content", id)
 	}
 	if err != nil {
 		return err

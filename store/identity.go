@@ -68,8 +68,7 @@ func (i *Identity) validate() error {
 	const first = "abcdefghijklmnopqrstuvwxyz0123456789"
 	if i.Name == "" || len(i.Name) > 32 || strings.Trim(i.Name, first+"-_") != "" ||
 		!strings.ContainsRune(first, rune(i.Name[0])) {
-		return &FieldError{Field: "name", Problem: fmt.Sprintf("%q cannot be used", i.Name),
-			Cure: "use up to 32 small letters, digits, - and _, beginning with a letter or digit"}
+		return Invalid("name", "invalid.identity_name", i.Name)
 	}
 	return nil
 }

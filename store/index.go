@@ -133,8 +133,7 @@ type Query struct {
 
 // ErrCursor is the field error for a cursor that no list has given out.
 func errCursor() error {
-	return &FieldError{Field: "cursor", Problem: "is not one that a list has given out",
-		Cure: "leave it out to begin at the start"}
+	return Invalid("cursor", "invalid.cursor")
 }
 
 func (q Query) limit() int {

@@ -103,11 +103,11 @@ func jobTable() def[Job] {
 func (j *Job) validate() error {
 	switch {
 	case j.Name == "":
-		return &FieldError{Field: "id", Problem: "is empty", Cure: "name the job"}
+		return Invalid("id", "invalid.empty")
 	case j.Kind == "":
-		return &FieldError{Field: "kind", Problem: "is empty", Cure: "say which worker runs the job"}
+		return Invalid("kind", "invalid.empty")
 	case j.Lane == "":
-		return &FieldError{Field: "lane", Problem: "is empty", Cure: "say what limits the job"}
+		return Invalid("lane", "invalid.empty")
 	case j.State != JobWaiting && j.State != JobRunning && j.State != JobPaused && j.State != JobSetAside:
 		return fmt.Errorf("job %s: no state is called %q", j.Name, j.State)
 	}

@@ -114,7 +114,7 @@ func noticeTable() def[Notice] {
 func (n *Notice) validate() error {
 	switch {
 	case n.Chat == "":
-		return &FieldError{Field: "chat", Problem: "is empty", Cure: "say who is told"}
+		return Invalid("chat", "invalid.empty")
 	case n.Key == 0:
 		return fmt.Errorf("notice %d has no key", n.ID)
 	case n.Text == "":

@@ -1,9 +1,6 @@
 package store
 
-import (
-	"fmt"
-	"time"
-)
+import "time"
 
 // Reason says why something waits, was skipped, or failed. It is stored as a code with its
 // particulars, so that each door can say it in its reader's language.
@@ -73,98 +70,45 @@ func (r Reason) Zero() bool { return r.Code == "" }
 // IsZero makes an empty reason disappear from JSON under omitzero.
 func (r Reason) IsZero() bool { return r.Zero() }
 
-// Text says the reason in plain words in lang, "en" or "ru"; times are shown in zone.
-func (r Reason) Text(lang string, zone *time.Location) string {
-	words, ok := reasonWords()[r.Code]
-	if !ok {
-		return r.Detail
-	}
-	text, join := words.en, ": "
-	if lang == "ru" {
-		text = words.ru
-	}
-	if r.N > 0 && words.counted != nil {
-		text = words.counted(lang, r.N, r.Of)
+// Message makes a reason one that can be said to people: what it is about, what is the matter, until when, and
+// the words of whoever gave it.
+func (r Reason) Message() (key string, args []any) {
+	said := Say("reason."+string(r.Code), r.N, r.Of)
+	if r.Zero() {
+		return Detail(r.Detail).Message()
 	}
 	if r.About != "" {
-		text = r.About + join + text
+		said = Say("reason.about", r.About, said)
 	}
 	if !r.Until.IsZero() {
-		text += until(lang, r.Until.In(zone))
+		said = Say("reason.until", said, precise{r.Until})
 	}
 	if r.Detail != "" {
-		text += join + r.Detail
+		said = Say("reason.detail", said, Detail(r.Detail))
 	}
-	return text
+	return said.Message()
 }
 
-func until(lang string, t time.Time) string {
-	if lang == "ru" {
-		return " до " + t.Format("02.01.2006 15:04:05")
-	}
-	return " until " + t.Format("2006-01-02 15:04:05")
+// Sentence is a message that is said where it is shown.
+type Sentence struct {
+	Key  string
+	Args []any
 }
 
-// words are a reason in both languages; counted says it with numbers.
-type words struct {
-	en, ru  string
-	counted func(lang string, n, of int) string
-}
+// Say returns a [Sentence].
+func Say(key string, args ...any) Sentence { return Sentence{key, args} }
 
-func count(en, ru string) func(string, int, int) string {
-	return func(lang string, n, of int) string {
-		if lang == "ru" {
-			return fmt.Sprintf(ru, n, of)
-		}
-		return fmt.Sprintf(en, n, of)
-	}
-}
+// Message returns the key and what the message is filled in with.
+func (s Sentence) Message() (key string, args []any) { return s.Key, s.Args }
 
-func reasonWords() map[ReasonCode]words {
-	return map[ReasonCode]words{
-		ReasonRetry:         {"Trying again", "Новая попытка", count("Trying again (attempt %d of %d failed)", "Новая попытка (не удалась %d из %d)")},
-		ReasonFlood:         {en: "Telegram asked this login to wait", ru: "Telegram попросил подождать"},
-		ReasonSlowmode:      {en: "The chat is in slow mode: waiting", ru: "В чате медленный режим: ждём"},
-		ReasonRefused:       {en: "Refused", ru: "Отказано"},
-		ReasonGaveUp:        {"Gave up after the last attempt", "Попытки исчерпаны", count("Gave up after attempt %d of %d", "Попытки исчерпаны: %d из %d")},
-		ReasonLate:          {en: "Its time had passed and it was not to be sent late", ru: "Время прошло, а отправлять с опозданием было нельзя"},
-		ReasonMerged:        {"Several missed runs were merged into one", "Пропущенные запуски объединены в один", count("%d missed runs were merged into this one%.0d", "Объединено пропущенных запусков: %d%.0d")},
-		ReasonOverlap:       {en: "Skipped because the run before had not ended", ru: "Пропущено: предыдущий запуск ещё не закончился"},
-		ReasonInterrupted:   {en: "Belfry stopped during the run; it is done again", ru: "Belfry остановился во время выполнения; запуск повторится"},
-		ReasonTimeout:       {en: "Cut off: it took longer than its time limit", ru: "Прервано: превышено отведённое время"},
-		ReasonPanic:         {en: "A mistake in Belfry stopped the run; please report it", ru: "Запуск остановила ошибка в Belfry; сообщите о ней"},
-		ReasonError:         {en: "The run failed", ru: "Запуск не удался"},
-		ReasonStore:         {en: "The database file could not be read or written; the run is repeated", ru: "Файл базы не читается или не пишется; запуск повторится"},
-		ReasonUnknownKind:   {en: "Set aside: this version of Belfry does not know this kind of job; it runs again with a version that does", ru: "Отложено: эта версия Belfry не знает такого вида задач; запустится с версией, которая знает"},
-		ReasonBadTrigger:    {en: "Set aside: its schedule cannot be read; change the schedule", ru: "Отложено: расписание не читается; измените его"},
-		ReasonLogin:         {en: "The login has ended; log in again", ru: "Вход больше не действует; войдите снова"},
-		ReasonStopped:       {en: "The network has restricted this login", ru: "Сеть ограничила этот аккаунт"},
-		ReasonUnknown:       {en: "No answer came: look whether it is there before sending it again", ru: "Ответа не было: проверьте, вышла ли публикация, прежде чем отправлять снова"},
-		ReasonCancelled:     {en: "Cancelled", ru: "Отменено"},
-		ReasonPaused:        {en: "Paused", ru: "На паузе"},
-		ReasonRequested:     {en: "Asked for by hand", ru: "Запущено вручную"},
-		ReasonNotConnected:  {en: "No connection to Telegram", ru: "Нет связи с Telegram"},
-		ReasonIdentityGone:  {en: "The login that it needs was removed; choose another one", ru: "Нужный вход удалён; выберите другой"},
-		ReasonShuttingDown:  {en: "Belfry was stopping; it is done again after the start", ru: "Belfry завершал работу; повтор после запуска"},
-		ReasonIsCatchingUp:  {"Making up for a missed run", "Выполнение пропущенного запуска", count("Making up for missed runs, %d left%.0d", "Выполнение пропущенных запусков, осталось: %d%.0d")},
-		ReasonPreparing:     {"Preparing the list of chats", "Готовится список чатов", count("Preparing the list of chats (%d of %d)", "Готовится список чатов (%d из %d)")},
-		ReasonPacing:        {en: "Pausing between two chats", ru: "Пауза между чатами"},
-		ReasonQuiet:         {en: "Quiet hours: nothing is sent", ru: "Тихие часы: ничего не отправляется"},
-		ReasonDailyCap:      {"The login has sent enough for today", "Дневной лимит аккаунта исчерпан", count("The login has sent enough for today (%d of %d)", "Дневной лимит аккаунта исчерпан (%d из %d)")},
-		ReasonChatOff:       {en: "The chat is switched off", ru: "Чат выключен"},
-		ReasonSameChat:      {en: "The same chat was named twice", ru: "Этот чат назван дважды"},
-		ReasonReadOnly:      {en: "This login may not send to the chat", ru: "Этому аккаунту нельзя писать в чат"},
-		ReasonNobody:        {en: "No chat has it", ru: "Ни в один чат не отправлено"},
-		ReasonChecking:      {"Checking accounts", "Проверка аккаунтов", count("Checking accounts (%d of %d)", "Проверка аккаунтов (%d из %d)")},
-		ReasonSiteWait:      {"The site asked to wait", "Сайт просит подождать", count("The site asked to wait (%d of %d accounts are done)", "Сайт просит подождать (проверено %d из %d)")},
-		ReasonNoAnswers:     {"The site would not say whether accounts exist", "Сайт не говорит, существуют ли аккаунты", count("The site would not say whether accounts exist (%d refusals in a row%.0d)", "Сайт не говорит, существуют ли аккаунты (отказов подряд: %d%.0d)")},
-		ReasonNoCanary:      {en: "The site does not find a profile that surely exists, so it is not believed", ru: "Сайт не находит профиль, который точно существует, поэтому ему нельзя верить"},
-		ReasonNoRule:        {en: "No rule says how this site is asked; import one", ru: "Нет правила для этого сайта; импортируйте его"},
-		ReasonSitesGivenUp:  {"Sites would not say whether accounts exist", "Сайты не говорят, существуют ли аккаунты", count("%d of %d sites would not say whether accounts exist", "Сайты не говорят, существуют ли аккаунты: %d из %d")},
-		ReasonBackingOff:    {en: "The site refused to answer and is left alone", ru: "Сайт отказался отвечать, и его пока не спрашивают"},
-		ReasonResting:       {en: "Names are looked up there seldom, and it is left in peace", ru: "Имена там ищутся редко, и сайт не спрашивают"},
-		ReasonAlertsOpen:    {en: "Not called: somebody has to look at an alert", ru: "Не вызвано: есть непросмотренное оповещение"},
-		ReasonUploading:     {en: "Uploading the media", ru: "Загружаем медиафайлы"},
-		ReasonScheduleEnded: {en: "The schedule names no later time", ru: "В расписании больше нет запусков"},
-	}
-}
+// Detail is the words of a network or a site.
+type Detail string
+
+// Message has no key, so that the words are said.
+func (d Detail) Message() (key string, args []any) { return "", []any{string(d)} }
+
+// precise is a time that is shown with its seconds.
+type precise struct{ time.Time }
+
+// Precise returns the time.
+func (p precise) Precise() time.Time { return p.Time }

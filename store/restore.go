@@ -37,7 +37,7 @@ func Restore(ctx context.Context, from, to string, opts Options) ([]Problem, err
 
 func restore(ctx context.Context, from, to string, opts Options) (problems []Problem, err error) {
 	if _, err := os.Lstat(to); err == nil {
-		return nil, &FieldError{Field: "file", Problem: "exists: " + to, Cure: "stop belfry and move it away first"}
+		return nil, Invalid("file", "invalid.exists_already", to)
 	}
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return nil, err

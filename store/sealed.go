@@ -84,7 +84,7 @@ func IsSealed(path string) (bool, error) {
 func Unseal(from, to, passphrase string) (key []byte, err error) {
 	identity, err := age.NewScryptIdentity(passphrase)
 	if err != nil {
-		return nil, &FieldError{Field: "passphrase", Problem: "is empty", Cure: "set BELFRY_BACKUP_PASSPHRASE to the one that the backup was sealed with"}
+		return nil, Invalid("passphrase", "invalid.passphrase_empty")
 	}
 	in, err := os.Open(from)
 	if err != nil {
@@ -93,8 +93,7 @@ func Unseal(from, to, passphrase string) (key []byte, err error) {
 	defer in.Close()
 	plain, err := age.Decrypt(bufio.NewReader(in), identity)
 	if _, wrong := errors.AsType[*age.NoIdentityMatchError](err); wrong {
-		return nil, &FieldError{Field: "passphrase", Problem: "is not the one that the backup was sealed with",
-			Cure: "set BELFRY_BACKUP_PASSPHRASE to that one"}
+		return nil, Invalid("passphrase", "invalid.passphrase_wrong")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open the sealed backup %s: %w", from, err)

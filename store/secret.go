@@ -18,8 +18,7 @@ const KeySize = chacha20poly1305.KeySize
 
 // noKey is the error for a secret that cannot be written, because the file was opened without a key.
 func noKey() error {
-	return &FieldError{Field: "BELFRY_KEY_FILE", Problem: "is missing: there is no key to seal a login with",
-		Cure: "name the key file; belfry serve makes one at its first start"}
+	return Invalid("BELFRY_KEY_FILE", "invalid.no_key")
 }
 
 // secret is where a row has what is sealed in the file: in clear, with what sets it, and sealed. Of a row

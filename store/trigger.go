@@ -36,8 +36,7 @@ func (t Trigger) validate() error {
 		}
 	}
 	if set != 1 {
-		return &FieldError{Field: "trigger", Problem: "must say exactly one of at, every, cron and times",
-			Cure: "set one of them"}
+		return Invalid("trigger", "invalid.trigger")
 	}
 	return nil
 }
@@ -63,10 +62,10 @@ func (l Lateness) validate(field string) error {
 	switch l.Policy {
 	case "", LateOnce, LateSkip, LateEach:
 	default:
-		return &FieldError{Field: field + ".policy", Problem: "is not known", Cure: "use run_once, skip or run_each"}
+		return Invalid(field+".policy", "invalid.policy")
 	}
 	if l.Grace < 0 {
-		return &FieldError{Field: field + ".grace", Problem: "is negative", Cure: "use 0 or more"}
+		return Invalid(field+".grace", "invalid.too_small", 0, 0)
 	}
 	return nil
 }

@@ -193,7 +193,7 @@ func removeUnverified(dir string) error {
 // appears at path, which must not exist yet.
 func (db *DB) Backup(path string) error {
 	if _, err := os.Lstat(path); err == nil {
-		return &FieldError{Field: "file", Problem: "exists: " + path, Cure: "choose another name, or remove it"}
+		return Invalid("file", "invalid.exists", path)
 	}
 	db.backups.Lock() // those that others leave behind are of no use to anybody
 	defer db.backups.Unlock()

@@ -84,7 +84,7 @@ func TestARefusedAccountNamesTheFieldAndTheCure(t *testing.T) {
 		{"POST", "/accounts", `{}`, "username", "is missing", "add it"},
 		{"POST", "/accounts", `{"username":"two words"}`, "username", "is not a user name of instagram", "with or without @"},
 		{"POST", "/accounts", `{"username":"a","site":"myspace"}`, "site", `"myspace" is not known`, "instagram"},
-		{"POST", "/accounts", `{"username":"a","tag":"` + strings.Repeat("x", 51) + `"}`, "tag", "longer than 50", "word"},
+		{"POST", "/accounts", `{"username":"a","tag":"` + strings.Repeat("x", 51) + `"}`, "tag", "longer than 50", "shorter"},
 		{"POST", "/accounts", `{"username":"a","note":"` + strings.Repeat("x", 501) + `"}`, "note", "longer than 500", "shorter"},
 		{"POST", "/accounts", `{"username":"a","owner_chat":"the editor"}`, "owner_chat", "is not a chat", "@name"},
 		{"POST", "/accounts", `{"username":"a","colour":"red"}`, "colour", "is not known here", "spelling"},

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -178,28 +177,28 @@ func TestARefusedBroadcastNamesTheFieldAndTheCure(t *testing.T) {
 	h := start(t)
 	h.account("anna")
 	many := strings.Repeat(`"@one_chat",`, 200_000) + `"@one_chat"`
-	for _, c := range []struct{ name, body, field, unsaid string }{
-		{"no text", `{"target_chat_ids":["@news"]}`, "text", ""},
-		{"no chats", `{"text":"a"}`, "target_chat_ids", ""},
-		{"a chat that is none", `{"text":"a","target_chat_ids":["@news","not a chat"]}`, "target_chat_ids[1]", "not on the page"},
-		{"a chat that is a fraction", `{"text":"a","target_chat_ids":[1.5]}`, "target_chat_ids[0]", "not on the page"},
-		{"a chat that is nothing", `{"text":"a","target_chat_ids":["@news",null]}`, "target_chat_ids[1]", "not on the page"},
-		{"a chat that is an object", `{"text":"a","target_chat_ids":[{"id":1}]}`, "target_chat_ids[0]", "not on the page"},
-		{"chats that are no array", `{"text":"a","target_chat_ids":"@news"}`, "target_chat_ids", "not on the page"},
-		{"too many chats", `{"text":"a","target_chat_ids":[` + many + `]}`, "target_chat_ids", ""},
-		{"a bot", `{"text":"a","target_chat_ids":["@news"],"identity_id":1}`, "identity_id", ""},
-		{"no such account", `{"text":"a","target_chat_ids":["@news"],"identity_id":99}`, "identity_id", ""},
-		{"a pause of less than nothing", `{"text":"a","target_chat_ids":["@news"],"min_seconds_between_chats":-1}`, "min_seconds_between_chats", ""},
-		{"a pause of ages", `{"text":"a","target_chat_ids":["@news"],"max_seconds_between_chats":1e300}`, "max_seconds_between_chats", ""},
-		{"pauses the wrong way round", `{"text":"a","target_chat_ids":["@news"],"min_seconds_between_chats":5,"max_seconds_between_chats":4}`, "max_seconds_between_chats", ""},
-		{"too many attempts", `{"text":"a","target_chat_ids":["@news"],"max_attempts":101}`, "max_attempts", ""},
-		{"a start without a zone", `{"text":"a","target_chat_ids":["@news"],"start_at":"2030-01-01T10:00:00"}`, "start_at", ""},
-		{"quiet hours that are none", `{"text":"a","target_chat_ids":["@news"],"quiet_from":"25:00","quiet_to":"08:00"}`, "quiet_from", ""},
-		{"quiet hours without an end", `{"text":"a","target_chat_ids":["@news"],"quiet_from":"22:00"}`, "quiet_to", ""},
-		{"a cap of less than nothing", `{"text":"a","target_chat_ids":["@news"],"daily_cap":-1}`, "daily_cap", ""},
-		{"a text that is too long", `{"text":"` + strings.Repeat("a", 4097) + `","target_chat_ids":["@news"]}`, "text", ""},
-		{"a content that is not there", `{"content_id":7,"target_chat_ids":["@news"]}`, "content_id", ""},
-		{"a field that is unknown", `{"text":"a","targets":["@news"]}`, "targets", "not on the page"},
+	for _, c := range []struct{ name, body, field string }{
+		{"no text", `{"target_chat_ids":["@news"]}`, "text"},
+		{"no chats", `{"text":"a"}`, "target_chat_ids"},
+		{"a chat that is none", `{"text":"a","target_chat_ids":["@news","not a chat"]}`, "target_chat_ids[1]"},
+		{"a chat that is a fraction", `{"text":"a","target_chat_ids":[1.5]}`, "target_chat_ids[0]"},
+		{"a chat that is nothing", `{"text":"a","target_chat_ids":["@news",null]}`, "target_chat_ids[1]"},
+		{"a chat that is an object", `{"text":"a","target_chat_ids":[{"id":1}]}`, "target_chat_ids[0]"},
+		{"chats that are no array", `{"text":"a","target_chat_ids":"@news"}`, "target_chat_ids"},
+		{"too many chats", `{"text":"a","target_chat_ids":[` + many + `]}`, "target_chat_ids"},
+		{"a bot", `{"text":"a","target_chat_ids":["@news"],"identity_id":1}`, "identity_id"},
+		{"no such account", `{"text":"a","target_chat_ids":["@news"],"identity_id":99}`, "identity_id"},
+		{"a pause of less than nothing", `{"text":"a","target_chat_ids":["@news"],"min_seconds_between_chats":-1}`, "min_seconds_between_chats"},
+		{"a pause of ages", `{"text":"a","target_chat_ids":["@news"],"max_seconds_between_chats":1e300}`, "max_seconds_between_chats"},
+		{"pauses the wrong way round", `{"text":"a","target_chat_ids":["@news"],"min_seconds_between_chats":5,"max_seconds_between_chats":4}`, "max_seconds_between_chats"},
+		{"too many attempts", `{"text":"a","target_chat_ids":["@news"],"max_attempts":101}`, "max_attempts"},
+		{"a start without a zone", `{"text":"a","target_chat_ids":["@news"],"start_at":"2030-01-01T10:00:00"}`, "start_at"},
+		{"quiet hours that are none", `{"text":"a","target_chat_ids":["@news"],"quiet_from":"25:00","quiet_to":"08:00"}`, "quiet_from"},
+		{"quiet hours without an end", `{"text":"a","target_chat_ids":["@news"],"quiet_from":"22:00"}`, "quiet_to"},
+		{"a cap of less than nothing", `{"text":"a","target_chat_ids":["@news"],"daily_cap":-1}`, "daily_cap"},
+		{"a text that is too long", `{"text":"` + strings.Repeat("a", 4097) + `","target_chat_ids":["@news"]}`, "text"},
+		{"a content that is not there", `{"content_id":7,"target_chat_ids":["@news"]}`, "content_id"},
+		{"a field that is unknown", `{"text":"a","targets":["@news"]}`, "targets"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := h.api("POST", "/tasks", c.body)
@@ -209,10 +208,6 @@ func TestARefusedBroadcastNamesTheFieldAndTheCure(t *testing.T) {
 			}
 			if f := p.Errors[0]; f.Problem == "" || (f.Cure == "" && !strings.Contains(f.Problem, ": ")) {
 				t.Errorf("no problem or no cure: %+v", f)
-			}
-			said := russianReader().say(&p)
-			if english := regexp.MustCompile(`[A-Za-z]{4,}`).FindString(strings.NewReplacer("name", "", "content/create", "").Replace(said)); english != "" && c.unsaid == "" {
-				t.Errorf("in Russian it is %q", said)
 			}
 		})
 	}
@@ -227,10 +222,6 @@ func TestARefusedBroadcastNamesTheFieldAndTheCure(t *testing.T) {
 			t.Errorf("%s: %d %s", path, a.status, a.body)
 		}
 	}
-}
-
-func russianReader() reader {
-	return reader{lang: russian, words: russianWords(), zone: time.UTC}
 }
 
 func TestTheSameBroadcastTwiceIsOne(t *testing.T) {

@@ -131,7 +131,7 @@ func theLanguageIsSwitched(t *testing.T, chromium context.Context) {
 
 // No page scrolls sideways on a small phone, in either language, and each word of a long line wraps.
 func pagesFitASmallPhone(t *testing.T, chromium context.Context) {
-	h := start(t, func(c *Config) { c.Lang = russian })
+	h := start(t, func(c *Config) { c.Lang = "ru" })
 	h.newsroom()
 	h.broadcasts()
 	h.watching()

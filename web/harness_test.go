@@ -67,7 +67,7 @@ type harness struct {
 type acceptsAll struct{}
 
 func (acceptsAll) Check(p platform.Post) (platform.Measure, error) {
-	text := plainText(string(p.Format), p.Text)
+	text := PlainText(string(p.Format), p.Text)
 	m := platform.Measure{Length: len(utf16.Encode([]rune(text))), Limit: 4096}
 	if m.Length > m.Limit {
 		return m, &platform.Error{Kind: platform.Refused, Scope: platform.ScopeContent, Field: "text",

@@ -49,7 +49,7 @@ func (s *Server) ailments() []api.Reason {
 		if !alerts.Hinders(a.Kind) || !a.GoneAt.IsZero() || s.cfg.Idle && a.Kind != store.AlertDamage {
 			continue
 		}
-		said, code := alerts.Text(a, english, time.UTC), string(a.Kind)
+		said, code := alerts.Text(a, "en", time.UTC), string(a.Kind)
 		if a.Kind == store.AlertLogin {
 			code = string(a.Reason.Code)
 		}

@@ -94,8 +94,8 @@ func TestAListOnThePageIsReportedAndWhatWasNotUnderstoodStays(t *testing.T) {
 	h.signIn()
 	h.addAccount(`{"username":"known_one"}`)
 	a := h.submit("/accounts/new", "list", "fresh_one\nKnown_One\nnot a <name>\n\"open", "tag", "press")
-	a.has(t, "Added: 1.", "Already watched: 1.", "Rejected: 2.", "Line 3", "is not a name on instagram: write the name", "already watched",
-		"The quotes do not match: close each", "not a &lt;name&gt;\n&#34;open</textarea>", `value="press"`)
+	a.has(t, "Added: 1.", "Already watched: 1.", "Rejected: 2.", "Line 3", "is not a user name of instagram: write the name", "already watched",
+		"The line has quotes that do not match: close each", "not a &lt;name&gt;\n&#34;open</textarea>", `value="press"`)
 	if a.status != http.StatusUnprocessableEntity {
 		t.Errorf("nonsense: %d", a.status)
 	}
@@ -106,7 +106,7 @@ func TestAListOnThePageIsReportedAndWhatWasNotUnderstoodStays(t *testing.T) {
 	h.submit("/accounts/new", "list", " ").has(t, "The list names nobody: write one name in each line")
 	h.submit("/accounts/new", "list", "a", "note", strings.Repeat("x", 501)).has(t, "is longer than 500 characters")
 	h.submit("/language", "lang", "ru")
-	h.client.Jar.SetCookies(h.request("GET", "/", "").URL, []*http.Cookie{{Name: languageCookie, Value: russian, Path: "/"}})
+	h.client.Jar.SetCookies(h.request("GET", "/", "").URL, []*http.Cookie{{Name: languageCookie, Value: "ru", Path: "/"}})
 	h.submit("/accounts/new", "list", "not a name").has(t, "Отклонено: 1.", "— не имя на instagram")
 }
 
@@ -150,7 +150,7 @@ func TestTheIntervalIsSetOnThePage(t *testing.T) {
 	h := start(t)
 	h.signIn()
 	h.get("/accounts").has(t, `name="interval" inputmode="decimal" autocomplete="off" value="5"`)
-	for value, words := range map[string]string{"soon": "is not a number of minutes", "0": "is not between a minute and a week: 5 minutes are usual", "99999": "is not between"} {
+	for value, words := range map[string]string{"soon": "is not a number of minutes", "0": "is not between a minute and a week: 5m is usual", "99999": "is not between"} {
 		a := h.submit("/accounts/check", "do", "set", "interval", value)
 		a.has(t, words, `value="`+value+`"`)
 		if a.status != http.StatusUnprocessableEntity {
@@ -222,7 +222,7 @@ func TestTheLastCheckSaysOfEachSiteWhyItWasGivenUp(t *testing.T) {
 		until = tx.Now().Add(time.Hour)
 		c := store.AccountCheck{Status: store.AccountCheckRunning, Began: tx.Now(), Of: 30, Total: 9, Checked: 9, NotFound: 9}
 		c.GiveUp("tiktok", store.Reason{Code: store.ReasonNoCanary, Until: until})
-		if tiktok := c.Reason.Text(english, time.UTC); !strings.HasPrefix(tiktok, "tiktok: The site does not find") {
+		if tiktok := inEnglish().Say(c.Reason); !strings.HasPrefix(tiktok, "tiktok: The site does not find") {
 			t.Error(tiktok)
 		}
 		c.GiveUp("github", store.Reason{Code: store.ReasonNoAnswers, N: 5, Until: until, Detail: "too many requests (status 429)"})
@@ -247,7 +247,7 @@ func TestTheLastCheckSaysOfEachSiteWhyItWasGivenUp(t *testing.T) {
 		!strings.HasPrefix(last.Reason.Text, "24 of 30 sites would not say whether accounts exist: tiktok, github, site-0") {
 		t.Errorf("%+v: %+v", last, last.Reason)
 	}
-	h.client.Jar.SetCookies(h.request("GET", "/", "").URL, []*http.Cookie{{Name: languageCookie, Value: russian, Path: "/"}})
+	h.client.Jar.SetCookies(h.request("GET", "/", "").URL, []*http.Cookie{{Name: languageCookie, Value: "ru", Path: "/"}})
 	h.get("/accounts").has(t, "Сайты, на которых она прервана", "Сайт не находит профиль", "слишком много запросов (код 429)", "и ещё 4 сайта")
 }
 

@@ -112,7 +112,7 @@ func TestTheJobPageKnowsTheRunThatTheListShows(t *testing.T) {
 		return tx.Jobs.Put(&j)
 	})
 	h.get("/jobs").has(t, `was-again`)
-	if a := h.get("/jobs/post_1"); !strings.Contains(a.body, "was-again") || strings.Contains(a.body, wordsIn(english).Jobs.NoRuns) {
+	if a := h.get("/jobs/post_1"); !strings.Contains(a.body, "was-again") || strings.Contains(a.body, wordsIn("en").Jobs.NoRuns) {
 		t.Error("the job's page shows no run")
 	}
 }

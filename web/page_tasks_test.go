@@ -123,11 +123,11 @@ func TestABroadcastIsCancelledAndTriedAgainAfterAQuestion(t *testing.T) {
 	if a := h.submit("/tasks/1/cancel"); a.status != http.StatusConflict {
 		t.Errorf("cancel of one that has ended: %d", a.status)
 	}
-	h.submit("/tasks/1/retry").has(t, "no chat that did not get it")
+	h.submit("/tasks/1/retry").has(t, "no unsent chats")
 }
 
 func TestAFailedBroadcastNeedsAttention(t *testing.T) {
-	h := start(t, func(c *Config) { c.Lang = russian })
+	h := start(t, func(c *Config) { c.Lang = "ru" })
 	h.account("anna")
 	h.signIn()
 	h.network.refuse("@closed_chat", "CHAT_WRITE_FORBIDDEN", "this login may not post in the chat: make it an administrator that may post messages")
@@ -185,7 +185,7 @@ func TestAUserAccountIsLoggedInOnThePage(t *testing.T) {
 	submit("/logins/2/login", "", "do", "phone", "phone", "12").has(t, "is not a phone number")
 	submit("/logins/2/login", "/logins/2/login", "do", "phone", "phone", accountPhone)
 	h.get("/logins/2/login").has(t, "to the Telegram app of this account", "one-time-code", "Start over")
-	submit("/logins/2/login", "", "do", "code", "code", "999").has(t, "This is not the code that Telegram sent (PHONE_CODE_INVALID).")
+	submit("/logins/2/login", "", "do", "code", "code", "999").has(t, "The code is not accepted: this is not the code that Telegram sent (PHONE_CODE_INVALID).")
 	submit("/logins/2/login", "/logins/2/login", "do", "over")
 	h.get("/logins/2/login").has(t, "Phone number")
 	submit("/logins/2/login", "/logins/2/login", "do", "phone", "phone", accountPhone)

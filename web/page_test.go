@@ -9,13 +9,14 @@ import (
 	"testing"
 	"time"
 
+	"belfry/i18n"
 	"belfry/store"
 	"belfry/web/api"
 )
 
 func TestBothLanguagesHaveEveryWord(t *testing.T) {
 	en, ru := englishWords(), russianWords()
-	for lang, w := range map[string]*words{english: en, russian: ru} {
+	for lang, w := range map[string]*words{"en": en, "ru": ru} {
 		if missing := w.missing(); len(missing) > 0 {
 			t.Errorf("%s lacks %v", lang, missing)
 		}
@@ -68,7 +69,7 @@ func TestTimesOfTheFormAreReadInItsZone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := reader{zone: berlin, words: englishWords(), lang: english}
+	r := reader{Printer: i18n.For("en", berlin), zone: berlin, words: englishWords(), lang: "en"}
 	for text, want := range map[string]string{
 		"2027-01-15T12:00": "2027-01-15T11:00:00Z",
 		"2027-07-15T12:00": "2027-07-15T10:00:00Z",
@@ -80,7 +81,7 @@ func TestTimesOfTheFormAreReadInItsZone(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "tomorrow", "2027-03-28T02:30", "2027-13-01T00:00"} { // the third is jumped over
-		if field, ok := errors.AsType[*store.FieldError](func() error { _, err := r.formTime(text); return err }()); !ok || field.Cure == "" {
+		if field, ok := errors.AsType[*store.FieldError](func() error { _, err := r.formTime(text); return err }()); !ok || field.Field != "scheduled_time" {
 			t.Errorf("%q is accepted", text)
 		}
 	}
@@ -104,9 +105,9 @@ func TestAFormThatIsRefusedKeepsWhatWasTyped(t *testing.T) {
 		{"past", "time", "2020-01-01T10:00", "The time is in the past: choose a later one", "Время: уже прошло. Выберите более позднее"},
 		{"no time", "time", "", "The time is not complete: choose day and time", "Время: не указано полностью. Выберите день и время"},
 		{"no text", "text", "", "The text is missing: write something", "Текст: не указано. Напишите что-нибудь"},
-		{"long text", "text", strings.Repeat("я", 4097), "The text is 4097 characters long and 4096 are allowed: shorten it", "В тексте 4097 символов, а можно 4096: сократите"},
+		{"long text", "text", strings.Repeat("я", 4097), "The text is not accepted: the text is 4097 characters long and 4096 are allowed: shorten it", "Текст: в тексте 4097 символов, а можно 4096: сократите"},
 	} {
-		for lang, want := range map[string]string{english: c.en, russian: c.ru} {
+		for lang, want := range map[string]string{"en": c.en, "ru": c.ru} {
 			h.post("/language", url.Values{"lang": {lang}, "back": {"/"}})
 			values := map[string]string{"identity_id": "1", "target": "@somewhere_else", "text": "Typed & kept", "format": "html", "when": "at", "time": "2099-01-01T10:00", "late": "1h0m0s"}
 			values[c.field] = c.value
@@ -199,7 +200,7 @@ func TestActionsOfThePageAreAskedAboutAndSayWhyNot(t *testing.T) {
 		t.Errorf("%d %s", a.status, a.body)
 	}
 	h.schedulePost("Second", time.Hour)
-	if a := h.submit("/logins/1/remove"); a.status != http.StatusConflict || !strings.Contains(a.body, "Post 2 waits for the login main") {
+	if a := h.submit("/logins/1/remove"); a.status != http.StatusConflict || !strings.Contains(a.body, "Post 2 waits for the account main") {
 		t.Errorf("%d %s", a.status, a.body)
 	}
 	if a := h.submit("/logins", "token", "nonsense"); a.status != http.StatusUnprocessableEntity || !strings.Contains(a.body, "does not look like a bot") || strings.Contains(a.body, "nonsense") {

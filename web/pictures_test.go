@@ -77,7 +77,7 @@ func TestPictures(t *testing.T) {
 	b.open("/alerts")
 	b.shoot(filepath.Join(dir, "alerts-none.png"))
 	h.wrong()
-	for _, lang := range []string{english, russian} {
+	for _, lang := range []string{"en", "ru"} {
 		b.do(chromedp.Navigate(h.base + "/password"))
 		if eval[string](b, "document.documentElement.lang") != lang {
 			b.do(chromedp.Click(chromedp.CSS(`button[name="lang"]`)))

@@ -70,7 +70,7 @@ func FuzzPreview(f *testing.F) {
 				}
 			}
 			walk(document)
-			if shorten(firstLine(format, text), 90) == "" && strings.TrimSpace(plainText(format, text)) != "" && strings.Trim(plainText(format, text), " \t\r\n\v\f.,:;–—-\u0085\u00a0") != "" {
+			if shorten(firstLine(format, text), 90) == "" && strings.TrimSpace(PlainText(format, text)) != "" && strings.Trim(PlainText(format, text), " \t\r\n\v\f.,:;–—-\u0085\u00a0") != "" {
 				t.Errorf("%s %q has no title", format, text)
 			}
 		}

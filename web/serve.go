@@ -143,7 +143,7 @@ func (u *unusedConns) closeAll() {
 func (s *Server) MayListen(addr string) error {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
-		return &store.FieldError{Field: "listen", Problem: fmt.Sprintf("%q is not an address", addr), Cure: "write it as 127.0.0.1:8080"}
+		return store.Invalid("listen", "invalid.address", addr)
 	}
 	if ip, err := netip.ParseAddr(host); host == "localhost" || (err == nil && ip.Unmap().IsLoopback()) {
 		return nil
@@ -153,8 +153,7 @@ func (s *Server) MayListen(addr string) error {
 		return fmt.Errorf("look for the page's password: %w", err)
 	}
 	if !chosen {
-		return &store.FieldError{Field: "listen", Problem: addr + " can be reached from other machines, and the page has no password",
-			Cure: "set BELFRY_ADMIN_PASSWORD, or choose a password on the page at 127.0.0.1 first"}
+		return store.Invalid("listen", "invalid.open_listen", addr)
 	}
 	return nil
 }

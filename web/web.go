@@ -74,7 +74,7 @@ func New(cfg Config, db *store.DB, s *scheduler.Scheduler, w Workers, connection
 	}
 	cfg.Lang = cmp.Or(cfg.Lang, i18n.Languages[0])
 	if !i18n.Known(cfg.Lang) {
-		return nil, store.Invalid("lang", "invalid.language", cfg.Lang)
+		return nil, store.Invalid("lang", "invalid.lang", cfg.Lang)
 	}
 	if connections == nil {
 		connections = func() []Connection { return nil }

@@ -87,7 +87,7 @@ func readList(args []string) (string, error) {
 		return "", fmt.Errorf("read the list: %w", err)
 	}
 	if !utf8.Valid(data) { // JSON would lose the bytes
-		return "", &store.FieldError{Field: args[0], Problem: "is not UTF-8", Cure: "save it as UTF-8; in Excel: CSV UTF-8"}
+		return "", store.Invalid(args[0], "invalid.file_not_utf8")
 	}
 	return string(data), nil
 }

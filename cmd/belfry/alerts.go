@@ -32,7 +32,7 @@ func newAlertsAck() *cobra.Command {
 	var all bool
 	c := newAPICommand("ack [ID...]", "Acknowledge alerts, by the ids in the list, or all.", func(ctx context.Context, l *local, args []string) error {
 		if all != (len(args) == 0) {
-			return &store.FieldError{Field: "ID", Problem: "or --all must be given, and not both", Cure: "name alerts such as 3 4, or use --all"}
+			return store.Invalid("ID", "invalid.alerts_or_all")
 		}
 		if all {
 			var done struct{ Acknowledged int }

@@ -32,10 +32,10 @@ func newBackup() *cobra.Command {
 // beside its file, and this command moves it.
 func backup(ctx context.Context, l *local, file string, sealed bool, passphrase string) error {
 	if _, err := os.Lstat(file); err == nil {
-		return &store.FieldError{Field: "FILE", Problem: file + " exists", Cure: "choose another name, or remove it"}
+		return store.Invalid("FILE", "invalid.exists", file)
 	}
 	if sealed && passphrase == "" {
-		return &store.FieldError{Field: "BELFRY_BACKUP_PASSPHRASE", Problem: "is missing, and a sealed backup needs it", Cure: "set it, and keep a copy elsewhere"}
+		return store.Invalid("BELFRY_BACKUP_PASSPHRASE", "invalid.no_passphrase")
 	}
 	keyFile, err := l.file.keyPath()
 	if err != nil {
@@ -46,7 +46,7 @@ func backup(ctx context.Context, l *local, file string, sealed bool, passphrase 
 		return err
 	}
 	if sealed && key == nil {
-		return &store.FieldError{Field: "BELFRY_KEY_FILE", Problem: "is missing: there is no key at " + keyFile, Cure: "name the one that belfry serve uses"}
+		return store.Invalid("BELFRY_KEY_FILE", "invalid.no_key_at", keyFile)
 	}
 	beside := filepath.Join(filepath.Dir(l.file.DB), fmt.Sprintf("backup-%d.db", time.Now().UnixNano()))
 	if err := l.call(ctx, http.MethodPost, "/backup", map[string]string{"file": beside}, nil); err != nil {

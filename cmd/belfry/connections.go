@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -130,15 +129,11 @@ func (svc *service) adopt(setting string) error {
 			svc.log.Warn().Str("file", setting).Msg("TELETHON_SESSION names a file that cannot be read; what was taken over before is used")
 			return nil
 		}
-		return &store.FieldError{Field: "TELETHON_SESSION", Problem: "names a file that cannot be read: " + err.Error(),
-			Cure: "name the .session file, or set the text of a StringSession"}
+		return store.Invalid("TELETHON_SESSION", "invalid.session_unreadable", err)
 	}
 	session, err := svc.logins.Session(data)
-	if e, ok := errors.AsType[*store.FieldError](err); ok {
-		return &store.FieldError{Field: "TELETHON_SESSION", Problem: e.Problem, Cure: e.Cure}
-	}
 	if err != nil {
-		return err
+		return ofSetting("TELETHON_SESSION", err)
 	}
 	mark := fmt.Sprintf("%x", sha256.Sum256(session))
 	if err := svc.db.Update(func(tx *store.Tx) error { return identities.Adopt(tx, session, mark) }); err != nil {

@@ -37,7 +37,7 @@ func newPause(action, short string) *cobra.Command {
 	c := newAPICommand(action+" [JOB]", short, func(ctx context.Context, l *local, args []string) error {
 		switch {
 		case all != (len(args) == 0):
-			return &store.FieldError{Field: "JOB", Problem: "or --all must be given, and not both", Cure: "name a job such as post_17, or use --all"}
+			return store.Invalid("JOB", "invalid.jobs_or_all")
 		case all:
 			return l.call(ctx, http.MethodPost, "/"+action, nil, nil)
 		}

@@ -32,14 +32,12 @@ func (f fileSetting) keyPath() (string, error) {
 		}
 		config, err := os.UserConfigDir()
 		if err != nil {
-			return "", &store.FieldError{Field: "BELFRY_KEY_FILE", Problem: "is missing, and there is no home folder to make the key in",
-				Cure: "name a file outside of the folder of the database"}
+			return "", store.Invalid("BELFRY_KEY_FILE", "invalid.no_home")
 		}
 		path = filepath.Join(config, "belfry", keyName)
 	}
 	if filepath.Dir(path) == filepath.Dir(f.DB) {
-		return "", &store.FieldError{Field: "BELFRY_KEY_FILE", Problem: "lies beside the database, whose copies would carry it",
-			Cure: "name a file in another folder, such as " + filepath.Join(installedIn, keyName)}
+		return "", store.Invalid("BELFRY_KEY_FILE", "invalid.key_beside", filepath.Join(installedIn, keyName))
 	}
 	return path, nil
 }
@@ -58,13 +56,11 @@ func (f fileSetting) key(make bool) ([]byte, error) {
 		text, err = makeKey(path)
 	}
 	if err != nil {
-		return nil, &store.FieldError{Field: "BELFRY_KEY_FILE", Problem: "cannot be used: " + err.Error(),
-			Cure: "name a file that belfry may read, or make"}
+		return nil, store.Invalid("BELFRY_KEY_FILE", "invalid.key_unusable", err)
 	}
 	key, err := hex.DecodeString(string(bytes.TrimSpace(text)))
 	if err != nil || len(key) != store.KeySize {
-		return nil, &store.FieldError{Field: "BELFRY_KEY_FILE", Problem: path + " does not hold a key",
-			Cure: fmt.Sprintf("put the right file there: a key is %d hexadecimal digits", 2*store.KeySize)}
+		return nil, store.Invalid("BELFRY_KEY_FILE", "invalid.not_key", path, 2*store.KeySize)
 	}
 	return key, nil
 }

@@ -30,7 +30,7 @@ func TestTheKeyIsMadeOnceAndNeverBesideTheFile(t *testing.T) {
 		t.Errorf("the credential is not used: %v", err)
 	}
 	t.Setenv("CREDENTIALS_DIRECTORY", "")
-	if _, err := beside.key(true); err == nil || !strings.Contains(err.Error(), "beside the database") {
+	if _, err := beside.key(true); err == nil || !strings.Contains(said(err), "beside the database") {
 		t.Errorf("beside the file: %v", err)
 	}
 	if err := os.WriteFile(f.KeyFile, []byte("no key\n"), 0o600); err != nil {

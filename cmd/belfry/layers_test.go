@@ -20,17 +20,18 @@ var (
 	// below platform, "workers" those below worker.
 	mayImport = map[string][]string{
 		"store":             {},
+		"i18n":              {},
 		"scheduler":         {"store"},
 		"platform":          {},
 		"platform/telegram": {"platform", "platform/fetch", "store"}, // sessions and peers live in the store
 		"platform/*":        {"platform", "platform/fetch"},
-		"worker/*":          {"store", "scheduler", "platform", "adapters", "worker/send"},
-		"worker/adminbot":   {"store", "scheduler", "platform", "adapters", "workers"}, // a door to their actions
-		"web":               {"store", "scheduler", "workers", "web/session", "web/api", "web/page"},
+		"worker/*":          {"store", "scheduler", "i18n", "platform", "adapters", "worker/send"},
+		"worker/adminbot":   {"store", "scheduler", "i18n", "platform", "adapters", "workers"}, // a door to their actions
+		"web":               {"store", "scheduler", "i18n", "workers", "web/session", "web/api", "web/page"},
 		"web/session":       {"store"},
-		"web/api":           {"store", "scheduler", "workers", "web/session"},
-		"web/page":          {"store", "scheduler", "workers", "web/session"},
-		"cmd":               {"store", "scheduler", "platform", "adapters", "workers", "web", "web/api"},
+		"web/api":           {"store", "scheduler", "i18n", "workers", "web/session"},
+		"web/page":          {"store", "scheduler", "i18n", "workers", "web/session"},
+		"cmd":               {"store", "scheduler", "i18n", "platform", "adapters", "workers", "web", "web/api", "web/page"},
 		"systemd":           {},
 		"docs":              {"store", "scheduler", "platform", "adapters", "worker/tasks"}, // what is measured there
 	}
@@ -38,8 +39,11 @@ var (
 	// testsMayImport comes on top in _test.go files. Pages are tested with real workers, and
 	// those need real adapters against fake networks.
 	testsMayImport = map[string][]string{
-		"web":          {"platform", "adapters"},
-		"worker/tasks": {"worker/identities"}, // a login that can act again
+		"web":              {"platform", "adapters"},
+		"i18n":             {"store"}, // what has messages, and as which sentences it is shown
+		"scheduler":        {"i18n"},
+		"platform/profile": {"i18n"},
+		"worker/tasks":     {"worker/identities"}, // a login that can act again
 	}
 
 	// onlyIn names libraries that are the business of certain rooms alone.
@@ -63,7 +67,7 @@ var (
 
 	// topLevel is what stands beside dot-files and what .gitignore names.
 	topLevel = []string{
-		"store", "scheduler", "platform", "worker", "web", "cmd", "systemd", "docs",
+		"store", "scheduler", "i18n", "platform", "worker", "web", "cmd", "systemd", "docs",
 		"install.sh", "go.mod", "go.sum", "README.md", "CHANGELOG.md",
 	}
 )

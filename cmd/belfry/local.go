@@ -36,8 +36,7 @@ func connect(ctx context.Context, f fileSetting) (*local, error) {
 		return &local{http: client(f.socket()), close: func() error { return nil }, file: f}, err
 	}
 	if _, err := os.Stat(f.DB); err != nil {
-		return nil, &store.FieldError{Field: "BELFRY_DB", Problem: fmt.Sprintf("names %s, which cannot be read: %v", f.DB, err),
-			Cure: "name the file, or run this as the user that owns it"}
+		return nil, store.Invalid("BELFRY_DB", "invalid.db_unreadable", f.DB, err)
 	}
 	return standIn(ctx, f)
 }

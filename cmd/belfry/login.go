@@ -29,7 +29,7 @@ func newLogin() *cobra.Command {
 	var byQR bool
 	c := newAPICommand("login [NAME]", "Log a Telegram user account in, for broadcasts. NAME is its name in Belfry.", func(ctx context.Context, l *local, args []string) (err error) {
 		if l.standsIn && from == "" {
-			return &store.FieldError{Field: "BELFRY_DB", Problem: "belongs to no running service, which the login needs", Cure: "start belfry serve first"}
+			return store.Invalid("BELFRY_DB", "invalid.no_service")
 		}
 		dialog := dialog{local: l, in: bufio.NewReader(os.Stdin)}
 		session, made := "", false
@@ -64,7 +64,7 @@ func (l *local) identity(ctx context.Context, name, session string) (id uint64, 
 	}
 	for _, i := range all.Items {
 		if i.Name == name && i.Kind != string(store.IdentityUser) {
-			return 0, false, &store.FieldError{Field: "NAME", Problem: fmt.Sprintf("%q is a bot", name), Cure: "choose another name"}
+			return 0, false, store.Invalid("NAME", "invalid.bot_name", name)
 		}
 		if i.Name == name {
 			return i.ID, false, nil
@@ -203,8 +203,7 @@ func readSession(from string) (string, error) {
 		err = errors.New("it is empty")
 	}
 	if err != nil {
-		return "", &store.FieldError{Field: "--session", Problem: "cannot be read: " + err.Error(),
-			Cure: "name a .session file, or use - and enter the StringSession"}
+		return "", store.Invalid("--session", "invalid.login_session_unreadable", err)
 	}
 	if bytes.HasPrefix(data, []byte("SQLite")) {
 		return base64.StdEncoding.EncodeToString(data), nil

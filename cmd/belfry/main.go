@@ -10,11 +10,13 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+	"time"
 	_ "time/tzdata" // a small server may have no time zones
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"belfry/i18n"
 	"belfry/store"
 )
 
@@ -91,7 +93,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err == nil { // without a command, help is printed
 		return exitUsage
 	}
-	fmt.Fprintf(stderr, "belfry: %v\n", err)
+	fmt.Fprintf(stderr, "belfry: %s\n", said(err))
 	if !understood {
 		fmt.Fprintf(stderr, "Run %s --help to see what there is.\n", c.CommandPath())
 	}
@@ -101,6 +103,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	return exitFailed
 }
+
+// said is an error as a command prints it.
+func said(err error) string { return i18n.For("en", time.UTC).Error(err) }
 
 // usageError is a refusal by the service of what a command was given.
 type usageError string

@@ -17,7 +17,7 @@ func newRestore() *cobra.Command {
 	}
 	c := newFileCommand("restore FILE", "Restore a backup: of belfry backup, of the admin bot, or a plain copy. It starts paused.", func(c *cobra.Command, f fileSetting, args []string) error {
 		if _, err := os.Stat(args[0]); err != nil {
-			return &store.FieldError{Field: "FILE", Problem: "cannot be read: " + err.Error(), Cure: "name a backup"}
+			return store.Invalid("FILE", "invalid.backup_unreadable", err)
 		}
 		key, err := f.key(true)
 		if err != nil {

@@ -226,8 +226,8 @@ func (svc *service) listen(s *settings) (err error) {
 		return err
 	}
 	svc.page, err = net.Listen("tcp", s.Listen)
-	if wrong, ok := errors.AsType[*net.AddrError](err); ok {
-		return &store.FieldError{Field: "BELFRY_LISTEN", Problem: fmt.Sprintf("%q is not an address: %s", s.Listen, wrong.Err), Cure: "write it as 127.0.0.1:8080"}
+	if _, ok := errors.AsType[*net.AddrError](err); ok {
+		return store.Invalid("BELFRY_LISTEN", "invalid.address", s.Listen)
 	}
 	if err != nil {
 		return fmt.Errorf("listen at BELFRY_LISTEN %s: %w", s.Listen, err)

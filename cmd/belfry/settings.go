@@ -16,6 +16,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/pflag"
 
+	"belfry/i18n"
 	"belfry/platform/fetch"
 	"belfry/store"
 	"belfry/worker/tasks"
@@ -114,41 +115,59 @@ func (p *people) UnmarshalText(text []byte) error {
 // wrong is a refusal of a setting.
 func wrong(setting string, err error) error {
 	problem, cure, _ := strings.Cut(err.Error(), ": ")
-	return &store.FieldError{Field: setting, Problem: problem, Cure: cure}
+	return store.Invalid(setting, "invalid.setting", problem, cure)
+}
+
+// ofSetting gives a refusal of a field the name of the setting that has it.
+func ofSetting(setting string, err error) error {
+	if e, ok := errors.AsType[*store.FieldError](err); ok {
+		return store.Invalid(setting, e.Key, e.Args...)
+	}
+	return err
+}
+
+// unless refuses a setting if it is not good.
+func unless(good bool, setting, key string, args ...any) *store.FieldError {
+	if good {
+		return nil
+	}
+	return store.Invalid(setting, key, args...)
+}
+
+// oneOf refuses a setting that is none of the known words.
+func oneOf(setting, given string, known ...string) *store.FieldError {
+	return unless(slices.Contains(known, given), setting, "invalid.not_one_of", given, strings.Join(known, ", "))
 }
 
 // validate checks what the flags' types cannot, and fills in what depends on other settings.
 func (s *settings) validate() (*time.Location, error) {
 	zone, err := time.LoadLocation(s.Timezone)
 	noApplication := s.TelegramAPIID == 0 || s.TelegramAPIHash == ""
-	const application, fromTelegram = "TELEGRAM_API_ID and TELEGRAM_API_HASH", "get both from my.telegram.org"
-	for _, c := range []struct {
-		wrong                bool
-		field, problem, cure string
-	}{
-		{err != nil || s.Timezone == "Local", "BELFRY_TIMEZONE", fmt.Sprintf("%q is not known", s.Timezone), "use a name such as Europe/Moscow"},
-		{!slices.Contains([]string{"en", "ru"}, s.Lang), "BELFRY_LANG", fmt.Sprintf("%q is not supported", s.Lang), "use en or ru"},
-		{!slices.Contains([]string{"debug", "info", "warn", "error"}, s.LogLevel), "BELFRY_LOG_LEVEL", fmt.Sprintf("%q is not a level", s.LogLevel), "use debug, info, warn or error"},
-		{!slices.Contains([]string{"auto", "console", "json"}, s.LogFormat), "BELFRY_LOG_FORMAT", fmt.Sprintf("%q is not a format", s.LogFormat), "use auto, console or json"},
-		{noApplication && s.TelegramBotToken != "", application, "are missing, and TELEGRAM_BOT_TOKEN needs them", fromTelegram},
-		{noApplication && s.TelethonSession != "", application, "are missing, and TELETHON_SESSION needs them", fromTelegram},
-		{s.AdminBotToken != "" && len(s.Admins) == 0, "ADMIN_ID", "is missing, and ADMIN_NOTIFY_BOT_TOKEN needs it", "set the Telegram id of the admin"},
-		{noApplication && s.AdminBotToken != "", application, "are missing, and ADMIN_NOTIFY_BOT_TOKEN needs them", fromTelegram},
-		{s.MinPause < 0, "MIN_SECONDS_BETWEEN_CHATS", "is less than 0", "use 20 or more"},
-		{s.MaxPause < s.MinPause, "MAX_SECONDS_BETWEEN_CHATS", "is less than MIN_SECONDS_BETWEEN_CHATS", "make it at least as large"},
-		{s.TaskAttempts < 1, "MAX_TASK_ATTEMPTS", "is less than 1", "use 1 or more"},
-		{s.TaskRefusals < 1, "BELFRY_TASK_REFUSALS", "is less than 1", "use 1 or more"},
-		{s.CheckMinPause <= 0 || s.CheckMaxPause < s.CheckMinPause, "BELFRY_CHECK_MAX_PAUSE", "is less than BELFRY_CHECK_MIN_PAUSE, or that is not a pause", "use times such as 3s and 5s"},
-		{s.PostAttempts < 1, "BELFRY_POST_ATTEMPTS", "is less than 1", "use 1 or more"},
-		{s.PostBackoff <= 0, "BELFRY_POST_BACKOFF", "is not a pause", "use a time such as 60s"},
-		{s.PostDeadline < time.Second, "BELFRY_POST_DEADLINE", "is shorter than a second", "use a time such as 30s"},
+	const application = "TELEGRAM_API_ID and TELEGRAM_API_HASH"
+	for _, refused := range []*store.FieldError{
+		oneOf("BELFRY_LANG", s.Lang, i18n.Languages...),
+		oneOf("BELFRY_LOG_LEVEL", s.LogLevel, "debug", "info", "warn", "error"),
+		oneOf("BELFRY_LOG_FORMAT", s.LogFormat, "auto", "console", "json"),
+		unless(err == nil && s.Timezone != "Local", "BELFRY_TIMEZONE", "invalid.zone", s.Timezone),
+		unless(!noApplication || s.TelegramBotToken == "", application, "invalid.api_missing", "TELEGRAM_BOT_TOKEN"),
+		unless(!noApplication || s.TelethonSession == "", application, "invalid.api_missing", "TELETHON_SESSION"),
+		unless(s.AdminBotToken == "" || len(s.Admins) > 0, "ADMIN_ID", "invalid.admin_missing"),
+		unless(!noApplication || s.AdminBotToken == "", application, "invalid.api_missing", "ADMIN_NOTIFY_BOT_TOKEN"),
+		unless(s.MinPause >= 0, "MIN_SECONDS_BETWEEN_CHATS", "invalid.too_small", 0, 20),
+		unless(s.MaxPause >= s.MinPause, "MAX_SECONDS_BETWEEN_CHATS", "invalid.pause_order"),
+		unless(s.TaskAttempts >= 1, "MAX_TASK_ATTEMPTS", "invalid.too_small", 1, 1),
+		unless(s.TaskRefusals >= 1, "BELFRY_TASK_REFUSALS", "invalid.too_small", 1, 1),
+		unless(s.CheckMinPause > 0 && s.CheckMaxPause >= s.CheckMinPause, "BELFRY_CHECK_MAX_PAUSE", "invalid.check_pauses"),
+		unless(s.PostAttempts >= 1, "BELFRY_POST_ATTEMPTS", "invalid.too_small", 1, 1),
+		unless(s.PostBackoff > 0, "BELFRY_POST_BACKOFF", "invalid.not_pause"),
+		unless(s.PostDeadline >= time.Second, "BELFRY_POST_DEADLINE", "invalid.under_a_second"),
 	} {
-		if c.wrong {
-			return nil, &store.FieldError{Field: c.field, Problem: c.problem, Cure: c.cure}
+		if refused != nil {
+			return nil, refused
 		}
 	}
-	if wrong, ok := errors.AsType[*store.FieldError](tasks.CheckTargets(s.TargetChats)); ok {
-		return nil, &store.FieldError{Field: "TARGET_CHAT_IDS", Problem: "has a value that cannot be used: " + wrong.Problem, Cure: wrong.Cure}
+	if err := ofSetting("TARGET_CHAT_IDS", tasks.CheckTargets(s.TargetChats)); err != nil {
+		return nil, err
 	}
 	s.Media = absolute(cmp.Or(s.Media, filepath.Join(filepath.Dir(s.DB), "media")))
 	return zone, nil

@@ -111,18 +111,18 @@ func newTasksCreate() *cobra.Command {
 	bind(c.Flags(), &request)
 	c.PreRunE = func(*cobra.Command, []string) (err error) {
 		if request.Text != "" && request.Content != 0 {
-			return &store.FieldError{Field: "--text and --content", Problem: "are both given", Cure: "give one of them"}
+			return store.Invalid("--text and --content", "invalid.both_given")
 		}
 		if request.Targets != "" {
 			named, err := os.ReadFile(request.Targets)
 			if err != nil {
-				return &store.FieldError{Field: "--targets", Problem: "cannot be read: " + err.Error(), Cure: "name a file that lists chats"}
+				return store.Invalid("--targets", "invalid.chats_unreadable", err)
 			}
 			request.Target = append(request.Target, strings.Fields(string(named))...)
 		}
 		both := true
 		if request.QuietFrom, request.QuietTo, both = strings.Cut(request.Quiet, "-"); request.Quiet != "" && !both {
-			return &store.FieldError{Field: "--quiet", Problem: fmt.Sprintf("%q is not two times of the day", request.Quiet), Cure: "write it as 22:00-08:00"}
+			return store.Invalid("--quiet", "invalid.quiet", request.Quiet)
 		}
 		if request.Text == "-" {
 			text, err := io.ReadAll(os.Stdin)

@@ -16,7 +16,7 @@ import (
 	"belfry/platform/telegram"
 	"belfry/platform/webhook"
 	"belfry/store"
-	"belfry/web"
+	"belfry/web/page"
 	"belfry/worker/adminbot"
 	"belfry/worker/alerts"
 	"belfry/worker/notices"
@@ -67,7 +67,7 @@ func (b bot) Answer(ctx context.Context, queryID int64, text string) error {
 // watchTrouble sets up the worker that finds out what is wrong.
 func (svc *service) watchTrouble(s *settings, zone *time.Location) error {
 	cfg := alerts.Config{
-		Disk: func() (alerts.Disk, error) { return disk(s.DB) }, Reason: web.NewSpeech(s.Lang, zone).Reason,
+		Disk:       func() (alerts.Disk, error) { return disk(s.DB) },
 		Connection: svc.disconnected, Lang: s.Lang, Zone: zone, Log: svc.log.With().Str("part", "alerts").Logger(),
 	}
 	if s.Heartbeat != "" {
@@ -112,12 +112,11 @@ func disk(file string) (alerts.Disk, error) {
 // hearAdmins has the admins heard by the bot that tells them. It is called before Telegram is
 // connected.
 func (svc *service) hearAdmins(s *settings, zone *time.Location, notify store.Identity) {
-	speech := web.NewSpeech(s.Lang, zone)
 	svc.adminBot = adminbot.New(svc.db, adminbot.Workers{
 		Posts: svc.posts, Tasks: svc.tasks, Accounts: svc.accounts, Alerts: svc.alerts, Notices: svc.notices,
 	}, adminbot.Config{
 		Admins: s.Admins, Lang: s.Lang, Zone: zone, Passphrase: s.BackupPassphrase, Folder: s.Media,
-		Refusal: speech.Refusal, Reason: speech.Reason, Plain: speech.Plain, Log: svc.log.With().Str("part", "admin bot").Logger(),
+		Plain: page.PlainText, Log: svc.log.With().Str("part", "admin bot").Logger(),
 	})
 	if len(s.Admins) > 0 && notify.ID != 0 {
 		svc.telegram.Listen(notify.ID, telegram.Listener{Hear: svc.adminBot.Hear, Commands: svc.adminBot.Commands()})

@@ -11,7 +11,6 @@ import (
 	"belfry/platform/profile"
 	"belfry/platform/telegram"
 	"belfry/store"
-	"belfry/web"
 	"belfry/worker/accounts"
 	"belfry/worker/identities"
 )
@@ -22,12 +21,12 @@ func (svc *service) configureBots(s *settings) (notify store.Identity, err error
 	err = svc.db.Update(func(tx *store.Tx) error {
 		if s.TelegramBotToken != "" {
 			if _, err := identities.Configure(tx, identities.Main, s.TelegramBotToken, s.TelegramChat); err != nil {
-				return fmt.Errorf("TELEGRAM_BOT_TOKEN: %w", err)
+				return ofSetting("TELEGRAM_BOT_TOKEN", err)
 			}
 		}
 		if s.AdminBotToken != "" && s.AdminBotToken != s.TelegramBotToken {
 			if notify, err = identities.Configure(tx, identities.Notify, s.AdminBotToken, ""); err != nil {
-				return fmt.Errorf("ADMIN_NOTIFY_BOT_TOKEN: %w", err)
+				return ofSetting("ADMIN_NOTIFY_BOT_TOKEN", err)
 			}
 			return nil
 		}
@@ -53,7 +52,7 @@ func (svc *service) watchAccounts(s *settings, zone *time.Location) error {
 	}
 	svc.accounts = accounts.New(svc.db, client, svc.notices, accounts.Config{
 		MinPause: s.CheckMinPause, MaxPause: s.CheckMaxPause,
-		Identity: nameProber{svc}, Lang: s.Lang, Zone: zone, Reason: web.NewSpeech(s.Lang, zone).Reason, Log: svc.log.With().Str("part", "accounts").Logger(),
+		Identity: nameProber{svc}, Lang: s.Lang, Zone: zone, Log: svc.log.With().Str("part", "accounts").Logger(),
 	})
 	return nil
 }

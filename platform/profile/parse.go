@@ -32,27 +32,34 @@ var Builtin = sync.OnceValue(func() Rules {
 	return rules
 })
 
-// RuleError says what is wrong with a file of rules.
+// RuleError says what is wrong with a file of rules, as a message for people.
 type RuleError struct {
-	Site    string // whose rule it is; empty if it is about the file
-	Field   string // as it is called in the file
-	Problem string // completes "<site>: <field> …"
-	Cure    string // an instruction
+	Site  string // whose rule it is; empty if it is about the file
+	Field string // as it is called in the file
+	Key   string // of the message
+	Args  []any  // what the message is filled in with
 }
 
 func (e *RuleError) Error() string {
-	var b strings.Builder
-	if e.Site != "" {
-		b.WriteString(e.Site + ": ")
+	return strings.TrimSpace(e.where() + ": " + e.Key + " " + fmt.Sprintln(e.Args...))
+}
+
+// Refusal names the rule and the field, and the message.
+func (e *RuleError) Refusal() (field, key string, args []any) { return e.where(), e.Key, e.Args }
+
+func (e *RuleError) where() string {
+	if e.Site == "" || e.Field == "" {
+		return e.Site + e.Field
 	}
-	if e.Field != "" {
-		b.WriteString(e.Field + " ")
-	}
-	b.WriteString(e.Problem)
-	if e.Cure != "" {
-		b.WriteString(": " + e.Cure)
-	}
-	return b.String()
+	return e.Site + ": " + e.Field
+}
+
+// wrongFile returns an error about a whole file.
+func wrongFile(key string, args ...any) *RuleError { return wrongRule("", "", key, args...) }
+
+// wrongRule returns an error about a field of a rule, or about the whole rule.
+func wrongRule(site, field, key string, args ...any) *RuleError {
+	return &RuleError{site, field, key, args}
 }
 
 const (
@@ -111,7 +118,7 @@ func (l *oneOrMore[T]) UnmarshalJSON(data []byte) error {
 // file is taken as a whole or not at all, and its author is told everything at once.
 func ParseRules(data []byte) (Rules, error) {
 	if len(data) > maxRulesSize {
-		return nil, &RuleError{Problem: "the file is larger than 2 MB", Cure: "import the sites that you need"}
+		return nil, wrongFile("rule.large")
 	}
 	var sites map[string]json.RawMessage
 	if err := json.Unmarshal(data, &sites); err != nil {
@@ -119,7 +126,7 @@ func ParseRules(data []byte) (Rules, error) {
 	}
 	delete(sites, "$schema")
 	if len(sites) == 0 || len(sites) > maxRules {
-		return nil, &RuleError{Problem: fmt.Sprintf("the file describes %d sites", len(sites)), Cure: "describe at least one, and at most 2000"}
+		return nil, wrongFile("rule.count", len(sites))
 	}
 	rules := make(Rules, len(sites))
 	var wrong []error
@@ -130,7 +137,7 @@ func ParseRules(data []byte) (Rules, error) {
 			continue
 		}
 		if _, twice := rules[rule.Site]; twice {
-			wrong = append(wrong, &RuleError{Site: name, Problem: "is described twice", Cure: "upper and lower case are the same name"})
+			wrong = append(wrong, wrongRule(name, "", "rule.twice"))
 		}
 		rules[rule.Site] = rule
 	}
@@ -141,12 +148,12 @@ func ParseRules(data []byte) (Rules, error) {
 }
 
 func parseRule(name string, data []byte) (Rule, error) {
-	wrong := func(field, problem, cure string) (Rule, error) {
-		return Rule{}, &RuleError{Site: name, Field: field, Problem: problem, Cure: cure}
+	wrong := func(field, key string, args ...any) (Rule, error) {
+		return Rule{}, wrongRule(name, field, key, args...)
 	}
 	site := strings.ToLower(strings.TrimSpace(name))
 	if site == "" || len(site) > maxName || strings.ContainsFunc(site, unicode.IsControl) {
-		return Rule{}, &RuleError{Site: strconv.Quote(short(name)), Problem: "is not a name for a site", Cure: "use a word"}
+		return Rule{}, wrongRule(strconv.Quote(short(name)), "", "rule.name")
 	}
 	var f file
 	decoder := json.NewDecoder(bytes.NewReader(data))
@@ -167,34 +174,33 @@ func parseRule(name string, data []byte) (Rule, error) {
 	if f.Rest != "" {
 		rest, err := time.ParseDuration(f.Rest)
 		if err != nil || rest < 0 || rest > maxRest {
-			return wrong("rest", fmt.Sprintf("%q is not a time up to a day", f.Rest), "write it as 15m")
+			return wrong("rest", "rule.rest", f.Rest)
 		}
 		rule.Rest = rest
 	}
 	if f.Pattern != "" {
 		if len(f.Pattern) > maxPattern {
-			return wrong("regexCheck", "is longer than 500 characters", "make it shorter")
+			return wrong("regexCheck", "rule.long")
 		}
 		pattern, err := regexp.Compile(f.Pattern)
 		if err != nil {
-			cure := "write it in the syntax of RE2"
-			if strings.Contains(f.Pattern, "(?=") || strings.Contains(f.Pattern, "(?!") || strings.Contains(f.Pattern, "(?<") {
-				cure = "look-ahead and look-behind are not known here; leave them out"
-			}
 			at := f.Pattern
 			if where, ok := errors.AsType[*syntax.Error](err); ok && where.Expr != "" {
 				at = where.Expr
 			}
-			return wrong("regexCheck", fmt.Sprintf("is not a regular expression at %q", at), cure)
+			if strings.Contains(f.Pattern, "(?=") || strings.Contains(f.Pattern, "(?!") || strings.Contains(f.Pattern, "(?<") {
+				return wrong("regexCheck", "rule.look_around", at)
+			}
+			return wrong("regexCheck", "rule.pattern", at)
 		}
 		rule.pattern = pattern
 	}
 	if len(rule.Canaries) == 0 {
-		return wrong("username_claimed", "is missing", "name a profile that surely exists: without one, nobody can tell an absent profile from a site that refuses")
+		return wrong("username_claimed", "rule.no_claimed")
 	}
 	for _, canary := range rule.Canaries {
 		if !rule.Fits(canary) {
-			return wrong("username_claimed", fmt.Sprintf("%q is not a user name of the site", canary), "correct it, or regexCheck")
+			return wrong("username_claimed", "rule.canary", canary)
 		}
 	}
 	switch f.Via {
@@ -202,39 +208,39 @@ func parseRule(name string, data []byte) (Rule, error) {
 		return rule.overHTTP(name, f)
 	case ViaIdentity:
 		if f.URLProbe != "" || len(f.ErrorType) > 0 || len(f.Found) > 0 || len(f.Absent) > 0 {
-			return wrong("via", "says that the site is asked through a login, and other fields say how it is asked over HTTP", "leave one of them out")
+			return wrong("via", "rule.via_both")
 		}
 		return rule, nil
 	}
-	return wrong("via", fmt.Sprintf("%q is not known", f.Via), "leave it out, or say identity")
+	return wrong("via", "rule.via", f.Via)
 }
 
 // overHTTP checks what a rule needs to be asked over HTTP.
 func (r Rule) overHTTP(name string, f file) (Rule, error) {
-	wrong := func(field, problem, cure string) (Rule, error) {
-		return Rule{}, &RuleError{Site: name, Field: field, Problem: problem, Cure: cure}
+	wrong := func(field, key string, args ...any) (Rule, error) {
+		return Rule{}, wrongRule(name, field, key, args...)
 	}
 	for _, at := range []struct{ field, value string }{{"url", r.URL}, {"urlProbe", r.ProbeURL}} {
 		if at.field == "urlProbe" && at.value == "" {
 			continue
 		}
 		if !strings.Contains(at.value, "{}") {
-			return wrong(at.field, "has no {}", "write {} where the user name belongs, as in https://site.example/{}")
+			return wrong(at.field, "rule.no_place")
 		}
 		u, err := url.Parse(strings.ReplaceAll(at.value, "{}", "name"))
 		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-			return wrong(at.field, "is not an http or https address", "write it as https://site.example/{}")
+			return wrong(at.field, "rule.address", "https://site.example/{}")
 		}
 	}
 	if f.Method != "" && f.Method != http.MethodGet && f.Method != http.MethodHead || len(f.Payload) > 0 && string(f.Payload) != "null" {
-		return wrong("request_method", "is not GET", "sites that must be asked in another way cannot be described")
+		return wrong("request_method", "rule.method")
 	}
 	for key, value := range r.Headers {
 		if !isToken(key) || strings.ContainsAny(value, "\r\n\x00") {
-			return wrong("headers", fmt.Sprintf("%q is not a header", key), "write a name and a value of one line")
+			return wrong("headers", "rule.header", key)
 		}
 		if strings.EqualFold(key, "cookie") || strings.EqualFold(key, "host") || strings.EqualFold(key, "authorization") {
-			return wrong("headers", fmt.Sprintf("%q is not sent", key), "leave it out")
+			return wrong("headers", "rule.header_kept", key)
 		}
 	}
 	var err error
@@ -242,10 +248,10 @@ func (r Rule) overHTTP(name string, f file) (Rule, error) {
 		return Rule{}, err
 	}
 	if len(r.Found) == 0 {
-		return wrong("found", "is missing", "say with found or errorType how a profile shows that exists")
+		return wrong("found", "rule.no_found")
 	}
 	if len(r.Absent) == 0 {
-		return wrong("absent", "is missing", "say with absent or errorType how a profile shows that does not exist")
+		return wrong("absent", "rule.no_absent")
 	}
 	for field, conditions := range map[string][]Condition{"found": r.Found, "absent": r.Absent} {
 		for i, c := range conditions {
@@ -259,8 +265,8 @@ func (r Rule) overHTTP(name string, f file) (Rule, error) {
 
 // sherlock turns the three types of Sherlock's into conditions, and adds them to those that there are.
 func (r Rule) sherlock(name string, f file) (found, absent []Condition, err error) {
-	wrong := func(field, problem, cure string) ([]Condition, []Condition, error) {
-		return nil, nil, &RuleError{Site: name, Field: field, Problem: problem, Cure: cure}
+	wrong := func(field, key string, args ...any) ([]Condition, []Condition, error) {
+		return nil, nil, wrongRule(name, field, key, args...)
 	}
 	found, absent = slices.Clone(r.Found), slices.Clone(r.Absent)
 	exists := Condition{Status: []int{200, 201, 202, 203, 206}}
@@ -273,24 +279,24 @@ func (r Rule) sherlock(name string, f file) (found, absent []Condition, err erro
 			}
 			for _, code := range gone {
 				if refuses(code) {
-					return wrong("errorCode", fmt.Sprintf("%d is what a site answers that refuses", code), "name the status for a profile that does not exist, such as 404")
+					return wrong("errorCode", "rule.refusal", code)
 				}
 			}
 			exists.Status = slices.DeleteFunc(exists.Status, func(code int) bool { return slices.Contains(gone, code) })
 			absent = append(absent, Condition{Status: gone})
 		case "message":
 			if len(f.ErrorMsg) == 0 || slices.Contains(f.ErrorMsg, "") {
-				return wrong("errorMsg", "is missing", "give the text that shows that a profile does not exist")
+				return wrong("errorMsg", "rule.no_error_msg")
 			}
 			exists.NotText = f.ErrorMsg
 			absent = append(absent, Condition{Status: []int{200, 404, 410}, Text: f.ErrorMsg})
 		case "response_url":
 			if f.ErrorURL == "" {
-				return wrong("errorUrl", "is missing", "give the address to which the site leads from a profile that does not exist")
+				return wrong("errorUrl", "rule.no_error_url")
 			}
 			absent = append(absent, Condition{Redirect: f.ErrorURL})
 		default:
-			return wrong("errorType", fmt.Sprintf("%q is not known", kind), "use status_code, message or response_url, or found and absent")
+			return wrong("errorType", "rule.type", kind)
 		}
 	}
 	if len(f.ErrorType) > 0 && len(f.Found) == 0 {
@@ -301,27 +307,25 @@ func (r Rule) sherlock(name string, f file) (found, absent []Condition, err erro
 
 // check finds what a condition cannot mean.
 func (c Condition) check(site, field string) error {
-	wrong := func(part, problem, cure string) error {
-		return &RuleError{Site: site, Field: field + part, Problem: problem, Cure: cure}
-	}
+	wrong := func(part, key string, args ...any) error { return wrongRule(site, field+part, key, args...) }
 	if len(c.Status) == 0 && c.JSONEquals == "" && c.JSONNull == "" && len(c.Text) == 0 && c.Redirect == "" {
-		return wrong("", "holds for any answer", "give a status, a json_equals, a json_null, a text or a redirect")
+		return wrong("", "rule.any_answer")
 	}
 	for _, code := range c.Status {
 		switch {
 		case code < 200 || code > 599:
-			return wrong(".status", fmt.Sprintf("%d is not a status", code), "use one such as 200 or 404")
+			return wrong(".status", "rule.status", code)
 		case refuses(code):
-			return wrong(".status", fmt.Sprintf("%d is what a site answers that refuses", code), "it says nothing about a profile; leave it out")
+			return wrong(".status", "rule.silent", code)
 		}
 	}
 	if slices.Contains(c.Text, "") || slices.Contains(c.NotText, "") {
-		return wrong(".text", "is empty", "write the text, or leave the field out")
+		return wrong(".text", "rule.text_empty")
 	}
 	if c.Redirect != "" {
 		u, err := url.Parse(strings.ReplaceAll(c.Redirect, "{}", "name"))
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			return wrong(".redirect", "is not an http or https address", "write it as https://site.example/")
+			return wrong(".redirect", "rule.address", "https://site.example/")
 		}
 	}
 	return nil
@@ -329,44 +333,41 @@ func (c Condition) check(site, field string) error {
 
 // noSites says why a file is not an object of sites.
 func noSites(data []byte, err error) error {
-	const cure = `write {"site": {"url": "https://site.example/{}", …}}`
+	const example = `{"site": {"url": "https://site.example/{}", …}}`
 	broken, ok := errors.AsType[*json.SyntaxError](err)
 	switch {
 	case len(bytes.TrimSpace(data)) == 0:
-		return &RuleError{Problem: "the file is empty", Cure: cure}
+		return wrongFile("rule.empty", example)
 	case ok && broken.Error() == "unexpected end of JSON input":
-		return &RuleError{Problem: "the file is not JSON: something is missing at its end", Cure: "close each quote and bracket"}
+		return wrongFile("rule.cut")
 	case ok:
-		line := 1 + bytes.Count(data[:broken.Offset], []byte("\n"))
-		return &RuleError{Problem: fmt.Sprintf("the file is not JSON from line %d on", line), Cure: "look for a comma, a quote or a bracket there"}
+		return wrongFile("rule.broken", 1+bytes.Count(data[:broken.Offset], []byte("\n")))
 	}
-	return &RuleError{Problem: "the file is not a JSON object of sites", Cure: cure}
+	return wrongFile("rule.not_sites", example)
 }
 
 // unreadable says what of a rule cannot be read.
 func unreadable(site string, err error) error {
-	wrong := func(field, problem, cure string) error {
-		return &RuleError{Site: site, Field: field, Problem: problem, Cure: cure}
-	}
+	wrong := func(field, key string, args ...any) error { return wrongRule(site, field, key, args...) }
 	if unknown, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return wrong(short(strings.Trim(unknown, `"`)), "is not known", "correct its name, or leave it out")
+		return wrong(short(strings.Trim(unknown, `"`)), "rule.unknown")
 	}
 	of, ok := errors.AsType[*json.UnmarshalTypeError](err)
 	if !ok || of.Field == "" {
-		return wrong("", "is not a rule", `write it as {"url": "https://site.example/{}", …}`)
+		return wrong("", "rule.not_rule", `{"url": "https://site.example/{}", …}`)
 	}
 	field := short(strings.Join(strings.Fields(of.Field), " "))
 	switch of.Type.Kind() {
 	case reflect.String:
-		return wrong(field, "is not a text", "write it in quotes")
+		return wrong(field, "rule.not_text")
 	case reflect.Int:
-		return wrong(field, "is not a whole number", "write it as 404")
+		return wrong(field, "rule.not_number")
 	case reflect.Bool:
-		return wrong(field, "is not yes or no", "write true or false")
+		return wrong(field, "rule.not_bool")
 	case reflect.Slice:
-		return wrong(field, "is not a list", "write it in [ ]")
+		return wrong(field, "rule.not_list")
 	}
-	return wrong(field, "is not an object", "write it in { }")
+	return wrong(field, "rule.not_object")
 }
 
 // short keeps the words of a file short.

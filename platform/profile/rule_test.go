@@ -4,7 +4,9 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
+	"belfry/i18n"
 	"belfry/platform/profile"
 )
 
@@ -109,19 +111,19 @@ func TestAFileOfRulesIsRefusedWithSiteAndField(t *testing.T) {
 	} {
 		_, err := profile.ParseRules([]byte(`{"Mine": {` + of.rule + `}}`))
 		e, ok := errors.AsType[*profile.RuleError](err)
-		if !ok || e.Site != "Mine" || e.Field != of.field || e.Cure == "" {
+		if !ok || e.Site != "Mine" || e.Field != of.field {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
 	for file, said := range map[string]string{
-		" ": "the file is empty: write {", "[]": "the file is not a JSON object of sites: write {", "{}": "the file describes 0 sites: ",
-		`{"a":`: "the file is not JSON: something is missing at its end: ", "{\"a\": {},\n}": "the file is not JSON from line 2 on: ",
-		`{"a": 3}`: "a: is not a rule: ", `{"a": {"url": 3}}`: "a: url is not a text: ", `{"a": {"errorCode": [404, "x"]}}`: "a: errorCode is not a whole number: ",
+		" ": "The file is empty: write {", "[]": "The file is not a JSON object of sites: write {", "{}": "The file describes 0 sites: ",
+		`{"a":`: "The file is not JSON: something is missing at its end: ", "{\"a\": {},\n}": "The file is not JSON from line 2 on: ",
+		`{"a": 3}`: "a is not a rule: ", `{"a": {"url": 3}}`: "a: url is not a text: ", `{"a": {"errorCode": [404, "x"]}}`: "a: errorCode is not a whole number: ",
 		`{"a": {"headers": 3}}`: "a: headers is not an object: ", `{"a": {"canaries": "x"}}`: "a: canaries is not a list: ", `{"a": {"isNSFW": 3}}`: "a: isNSFW is not yes or no: ",
 		`{"a": {"found": [{"status": ["x"]}]}}`: "a: found.status is not a whole number: ", `{"a": {"regexCheck": "x[a-", "username_claimed": "x"}}`: `a: regexCheck is not a regular expression at "[a-": `,
-		`{"": {}}`: `"": is not a name for a site: `, `{"a\nb": {}}`: `"a\nb": is not a name for a site: `,
+		`{"": {}}`: `"" is not a name for a site: `, `{"a\nb": {}}`: `"a\nb" is not a name for a site: `,
 	} {
-		if _, err := profile.ParseRules([]byte(file)); err == nil || !strings.HasPrefix(err.Error(), said) {
+		if _, err := profile.ParseRules([]byte(file)); err == nil || !strings.HasPrefix(i18n.For("en", time.UTC).Error(err), said) {
 			t.Errorf("%q: %v", file, err)
 		}
 	}

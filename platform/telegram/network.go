@@ -85,7 +85,7 @@ type dc struct {
 func (c Config) dc() (dc, error) {
 	if c.Server == "" {
 		if c.Key != "" {
-			return dc{}, &store.FieldError{Field: "BELFRY_TELEGRAM_KEY", Problem: "is set without BELFRY_TELEGRAM_DC", Cure: "set both or neither"}
+			return dc{}, store.Invalid("BELFRY_TELEGRAM_KEY", "invalid.key_without_dc")
 		}
 		return dc{}, nil
 	}
@@ -99,14 +99,14 @@ func (c Config) dc() (dc, error) {
 		d.port, err = strconv.Atoi(port)
 	}
 	if !ok || err != nil || d.number < 1 {
-		return dc{}, &store.FieldError{Field: "BELFRY_TELEGRAM_DC", Problem: fmt.Sprintf("%q is no server", c.Server), Cure: "write it as 2@127.0.0.1:24430"}
+		return dc{}, store.Invalid("BELFRY_TELEGRAM_DC", "invalid.server", c.Server)
 	}
 	block, _ := pem.Decode([]byte(c.Key))
 	if block == nil {
-		return dc{}, &store.FieldError{Field: "BELFRY_TELEGRAM_KEY", Problem: "is not PEM", Cure: "put in the RSA public key of the server in BELFRY_TELEGRAM_DC"}
+		return dc{}, store.Invalid("BELFRY_TELEGRAM_KEY", "invalid.not_pem")
 	}
 	if d.key, err = x509.ParsePKCS1PublicKey(block.Bytes); err != nil {
-		return dc{}, &store.FieldError{Field: "BELFRY_TELEGRAM_KEY", Problem: "is not a PKCS#1 public key: " + err.Error(), Cure: "put in the RSA public key of the server in BELFRY_TELEGRAM_DC"}
+		return dc{}, store.Invalid("BELFRY_TELEGRAM_KEY", "invalid.not_pkcs1", err)
 	}
 	return d, nil
 }

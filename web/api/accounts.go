@@ -159,7 +159,11 @@ func (s *Server) importAccounts(ctx context.Context, in *creation[newAccounts]) 
 			}
 			out := Imported{Added: list.Added, Duplicates: list.Duplicates, Nonsense: list.Nonsense, Lines: make([]ImportedLine, 0, len(list.Lines))}
 			for _, line := range list.Lines {
-				out.Lines = append(out.Lines, ImportedLine{line.N, line.Text, line.Username, line.ID, string(line.Result), line.Problem})
+				shown := ImportedLine{Line: line.N, Text: line.Text, Username: line.Username, AccountID: line.ID, Result: string(line.Result)}
+				if line.Problem != nil {
+					shown.Problem = ProblemOf(line.Problem).Detail
+				}
+				out.Lines = append(out.Lines, shown)
 			}
 			return out, nil
 		}, nil
@@ -169,7 +173,7 @@ func (s *Server) importAccounts(ctx context.Context, in *creation[newAccounts]) 
 // ofField gives a refusal of a field the name that the field has here.
 func ofField(err error, name, here string) error {
 	if wrong, ok := errors.AsType[*store.FieldError](err); ok && wrong.Field == name {
-		return &store.FieldError{Field: here, Problem: wrong.Problem, Cure: wrong.Cure}
+		return store.Invalid(here, wrong.Key, wrong.Args...)
 	}
 	return err
 }

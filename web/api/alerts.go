@@ -85,7 +85,7 @@ func latestAlerts(tx *store.Tx, q store.Query) (page store.Page[store.Alert], er
 	var below uint64
 	if q.Cursor != "" {
 		if below, err = strconv.ParseUint(q.Cursor, 10, 64); err != nil || below == 0 {
-			return page, &store.FieldError{Field: "cursor", Problem: "is not one that a list has given out", Cure: "leave it out to begin at the start"}
+			return page, store.Invalid("cursor", "invalid.cursor")
 		}
 	}
 	for a := range tx.Alerts.Newest(below) {

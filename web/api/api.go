@@ -214,6 +214,6 @@ func (s *Server) reasonOf(r store.Reason) *Reason {
 		return nil
 	}
 	return &Reason{
-		Code: string(r.Code), Text: r.Text(english, time.UTC), Detail: r.Detail, Until: r.Until, N: r.N, Of: r.Of,
+		Code: string(r.Code), Text: inEnglish().Say(r), Detail: r.Detail, Until: r.Until, N: r.N, Of: r.Of,
 	}
 }

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -140,7 +139,7 @@ func (s *Server) changeAutocheck(_ context.Context, in *autocheckChange) (*reply
 	if in.Body.Interval != nil {
 		var err error
 		if every, err = time.ParseDuration(*in.Body.Interval); err != nil {
-			return nil, &store.FieldError{Field: "interval", Problem: fmt.Sprintf("%q is not a length of time", *in.Body.Interval), Cure: "write it as 5m or 1h30m"}
+			return nil, store.Invalid("interval", "invalid.duration", *in.Body.Interval)
 		}
 	}
 	return s.autocheckAfter(func(tx *store.Tx) error {

@@ -85,11 +85,9 @@ func (s *Server) account(id uint64) (store.Identity, error) {
 		}
 	}
 	if id != 0 {
-		return store.Identity{}, &store.FieldError{Field: "identity_id", Problem: fmt.Sprintf("%d is no user account", id),
-			Cure: "use the id of one that identities lists"}
+		return store.Identity{}, store.Invalid("identity_id", "invalid.not_user", id)
 	}
-	return store.Identity{}, &store.FieldError{Field: "identity_id", Problem: fmt.Sprintf("is missing, and there are %d user accounts", len(all)),
-		Cure: "say which one is meant"}
+	return store.Identity{}, store.Invalid("identity_id", "invalid.which_account", len(all))
 }
 
 type chatChange struct {

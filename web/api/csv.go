@@ -40,7 +40,7 @@ func (s *Server) deliveryFile(_ context.Context, in *one) (*huma.StreamResponse,
 		return nil, err
 	}
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {
-		s.SendDeliveries(humaecho.Unwrap(ctx), t, "", func(r store.Reason) string { return r.Text(english, time.UTC) })
+		s.SendDeliveries(humaecho.Unwrap(ctx), t, "", func(r store.Reason) string { return inEnglish().Say(r) })
 	}}, nil
 }
 

@@ -83,8 +83,7 @@ func earlier[T any](tx *store.Tx, request store.Answer) (*created[T], error) {
 		return nil, err
 	}
 	if !bytes.Equal(found.Request, request.Request) {
-		return nil, &store.FieldError{Field: "Idempotency-Key", Problem: "was used before, for another request",
-			Cure: "use a new key for each request, and the same one only to repeat it"}
+		return nil, store.Invalid("Idempotency-Key", "invalid.idempotency_key")
 	}
 	out := &created[T]{Status: found.Status, Replayed: "true"}
 	if err := json.Unmarshal(found.Body, &out.Body); err != nil {

@@ -49,7 +49,7 @@ func (s *Server) shownJob(tx *store.Tx, j store.Job) (Job, error) {
 		return Job{}, err
 	}
 	t := Trigger{
-		Text: scheduler.Describe(j.Trigger, english), At: j.Trigger.At, Cron: j.Trigger.Cron,
+		Text: inEnglish().Say(scheduler.Describe(j.Trigger)), At: j.Trigger.At, Cron: j.Trigger.Cron,
 		Times: j.Trigger.Times, Weekdays: j.Trigger.Weekdays, Zone: j.Trigger.Zone,
 	}
 	if j.Trigger.Every > 0 {

@@ -70,7 +70,7 @@ func (s *Server) localAPI(a *api) {
 func (s *Server) createToken(_ context.Context, in *tokenRequest) (*reply[Token], error) {
 	name := strings.TrimSpace(in.Body.Name)
 	if name == "" {
-		return nil, &store.FieldError{Field: "name", Problem: "is empty", Cure: "say what the token is for"}
+		return nil, store.Invalid("name", "invalid.token_name")
 	}
 	secret := "belfry_" + session.NewSecret()
 	row := store.Token{Name: name, Hash: session.Digest([]byte(secret))}
@@ -117,7 +117,7 @@ func (s *Server) revokeToken(_ context.Context, in *one) (*reply[Token], error) 
 
 func (s *Server) backup(_ context.Context, in *backupRequest) (*reply[BackupDone], error) {
 	if !filepath.IsAbs(in.Body.File) {
-		return nil, &store.FieldError{Field: "file", Problem: "is not an absolute path", Cure: "write it from the root, as /var/backups/belfry.db"}
+		return nil, store.Invalid("file", "invalid.not_absolute")
 	}
 	if err := s.db.Backup(in.Body.File); err != nil {
 		return nil, err

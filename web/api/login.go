@@ -54,7 +54,7 @@ func (s *Server) logIn(ctx context.Context, in *loginRequest) (*reply[LoginState
 	var err error
 	switch {
 	case given != 1:
-		return nil, &store.FieldError{Field: "body", Problem: "says not exactly one thing", Cure: "send phone, code, password, qr or session"}
+		return nil, store.Invalid("body", "invalid.one_step")
 	case b.Phone != nil:
 		step, err = s.logins.SendCode(ctx, in.ID, *b.Phone)
 	case b.Code != nil:
@@ -80,7 +80,7 @@ func (s *Server) readSession(text string) ([]byte, error) {
 	case text == "":
 		return nil, nil
 	case s.logins == nil:
-		return nil, &store.FieldError{Field: "session", Problem: "cannot be used here", Cure: "leave it out"}
+		return nil, store.Invalid("session", "invalid.session_here")
 	}
 	return s.logins.Session([]byte(text))
 }

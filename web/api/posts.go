@@ -76,7 +76,7 @@ func (l *Lateness) stored() (store.Lateness, error) {
 	}
 	grace, err := time.ParseDuration(l.Grace)
 	if err != nil {
-		return stored, &store.FieldError{Field: "lateness.grace", Problem: "is not a length of time", Cure: "write it as 15m or 1h30m"}
+		return stored, store.Invalid("lateness.grace", "invalid.duration", l.Grace)
 	}
 	stored.Grace = grace
 	return stored, nil

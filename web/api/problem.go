@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/labstack/echo/v4"
 
+	"belfry/i18n"
 	"belfry/store"
 	"belfry/web/session"
 )
@@ -46,7 +47,10 @@ func fieldProblem(status int, fields ...FieldProblem) *Problem {
 	p.Errors = fields
 	sentences := make([]string, len(fields))
 	for i, f := range fields {
-		sentences[i] = (&store.FieldError{Field: f.Field, Problem: f.Problem, Cure: f.Cure}).Error()
+		sentences[i] = f.Field + " " + f.Problem
+		if f.Cure != "" {
+			sentences[i] += ": " + f.Cure
+		}
 	}
 	p.Detail = strings.Join(sentences, "; ")
 	return p
@@ -79,16 +83,13 @@ func ProblemOf(err error) *Problem {
 	if p, ok := errors.AsType[*Problem](err); ok {
 		return p
 	}
-	if f, ok := errors.AsType[*store.FieldError](err); ok {
-		return fieldProblem(http.StatusUnprocessableEntity, FieldProblem{f.Field, f.Problem, f.Cure})
-	}
-	if c, ok := errors.AsType[*store.ConflictError](err); ok {
-		return NewProblem(http.StatusConflict, c.Error())
-	}
 	if r, ok := errors.AsType[*session.Refusal](err); ok {
 		p := fieldProblem(r.Status, FieldProblem{r.Field, r.Problem, r.Cure})
 		p.retryAfter = r.RetryAfter
 		return p
+	}
+	if r, ok := errors.AsType[i18n.Refusal](err); ok {
+		return refused(r)
 	}
 	if store.IsCorrupt(err) {
 		return NewProblem(http.StatusInternalServerError, err.Error()+": run `belfry check`, and restore a backup")
@@ -110,6 +111,25 @@ func ProblemOf(err error) *Problem {
 		return p
 	}
 	return NewProblem(http.StatusInternalServerError, "something went wrong in Belfry: see its log")
+}
+
+// inEnglish says what the API answers in words.
+func inEnglish() i18n.Printer { return i18n.For(english, time.UTC) }
+
+// refused is the refusal of an action: of a field, or by the state of a record.
+func refused(r i18n.Refusal) *Problem {
+	problem, cure := inEnglish().Parts(r)
+	field, _, _ := r.Refusal()
+	var p *Problem
+	switch {
+	case field != "":
+		p = fieldProblem(http.StatusUnprocessableEntity, FieldProblem{field, problem, cure})
+	case cure != "":
+		p = NewProblem(http.StatusConflict, problem+": "+cure)
+	default:
+		p = NewProblem(http.StatusConflict, problem)
+	}
+	return p
 }
 
 // transformProblem makes huma's own refusals look like all others.

@@ -18,8 +18,8 @@ func TestEachErrorHasItsStatus(t *testing.T) {
 		status int
 		retry  string
 	}{
-		{&store.FieldError{Field: "text", Problem: "is missing", Cure: "write it"}, http.StatusUnprocessableEntity, ""},
-		{&store.ConflictError{Problem: "post 1 is published already"}, http.StatusConflict, ""},
+		{store.Invalid("text", "invalid.no_text"), http.StatusUnprocessableEntity, ""},
+		{store.Conflict("conflict.post_published", uint64(1)), http.StatusConflict, ""},
 		{store.ErrNotFound, http.StatusNotFound, ""},
 		{store.ErrExists, http.StatusConflict, ""},
 		{fmt.Errorf("commit: %w: %w", store.ErrUnavailable, errors.New("no space left on device")), http.StatusServiceUnavailable, "2"},

@@ -48,8 +48,7 @@ func targetName(item []byte) (name string, ok bool) {
 // named returns the chats. The error is about the first that cannot be one.
 func (t targets) named() ([]string, error) {
 	if t.odd > 0 {
-		return nil, &store.FieldError{Field: fmt.Sprintf("target_chat_ids[%d]", t.odd-1), Problem: "is neither a whole number nor a string",
-			Cure: "write an id such as -1001234567890, a name such as @name, or a link"}
+		return nil, store.Invalid(fmt.Sprintf("target_chat_ids[%d]", t.odd-1), "invalid.target_type")
 	}
 	return t.names, nil
 }

@@ -89,7 +89,7 @@ func (s *Server) shownTask(tx *store.Tx, t store.Task) (Task, error) {
 		Media: shownMedia(t.Media), Silent: t.Silent, NoLinkPreview: t.NoLinkPreview,
 		MinPause: t.MinPause.Seconds(), MaxPause: t.MaxPause.Seconds(), MaxAttempts: t.MaxAttempts, Attempts: t.Attempts,
 		Total: t.Total, Sent: t.Sent, Failed: t.Failed, Skipped: t.Skipped, Left: t.Left(),
-		LastError: t.LastError.Text(english, time.UTC), LastErrorReason: s.reasonOf(t.LastError),
+		LastError: inEnglish().Say(t.LastError), LastErrorReason: s.reasonOf(t.LastError),
 		StartAt: t.StartAt, QuietFrom: t.Quiet.From, QuietTo: t.Quiet.To, DailyCap: t.DailyCap,
 		Paused: next.Paused, NextTarget: next.Next.Target, NextAt: next.At, Waiting: s.reasonOf(next.Why), EstimatedEnd: next.Ends,
 		DryRun: string(t.Check), CreatedAt: t.CreatedAt, StartedAt: t.StartedAt, EndedAt: t.EndedAt, Job: t.JobName(),

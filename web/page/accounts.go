@@ -170,7 +170,7 @@ func (v view) leftAlone(now checkState) (alone []store.GivenUp) {
 func (v view) lastAnswer(a store.Account) string {
 	said := i18n.UpperFirst(v.T("account.outcome." + string(a.Outcome)))
 	if a.Detail != "" && a.Outcome == store.OutcomeError {
-		said += ": " + shorten(a.Detail, 160)
+		said += ": " + shorten(v.Heard(a.Detail), 160)
 	}
 	return said
 }

@@ -126,10 +126,10 @@ func (v view) formatOptions() (options []option) {
 func (v view) formTime(text string) (time.Time, error) {
 	at, err := time.ParseInLocation(inputTime, text, v.Zone)
 	if err != nil {
-		return at, &store.FieldError{Field: "scheduled_time", Problem: v.T("compose.bad_time"), Cure: v.T("compose.bad_time_cure")}
+		return at, store.Invalid("scheduled_time", "invalid.bad_time")
 	}
 	if at.Format(inputTime) != text {
-		return at, &store.FieldError{Field: "scheduled_time", Problem: v.T("compose.gap_time"), Cure: v.T("compose.gap_cure")}
+		return at, store.Invalid("scheduled_time", "invalid.gap_time")
 	}
 	for _, shift := range []time.Duration{2 * time.Hour, time.Hour, 30 * time.Minute} {
 		if earlier := at.Add(-shift); earlier.Format(inputTime) == text {

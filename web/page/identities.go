@@ -369,7 +369,7 @@ func (s *Server) takeSession(c echo.Context, account uint64, f form) error {
 		return err
 	}
 	if head.Size > maxSession {
-		return &store.FieldError{Field: "session", Problem: "is larger than 1 MB", Cure: "choose Telethon's .session file"}
+		return store.Invalid("session", "invalid.session_large")
 	}
 	file, err := head.Open()
 	if err != nil {

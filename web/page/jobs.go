@@ -135,7 +135,7 @@ func (v view) schedule(j store.Job) string {
 	if j.Trigger.Once() {
 		return ""
 	}
-	return scheduler.Describe(j.Trigger, v.Lang)
+	return v.Say(scheduler.Describe(j.Trigger))
 }
 
 // jobs lists the schedule.

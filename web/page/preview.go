@@ -20,8 +20,8 @@ func formatted(format, text string) string {
 	return html.EscapeString(text)
 }
 
-// plainText is the text without its markup.
-func plainText(format, text string) string {
+// PlainText is the text without its markup.
+func PlainText(format, text string) string {
 	var out strings.Builder
 	tokens := html.NewTokenizer(strings.NewReader(string(formatted(format, text))))
 	for {
@@ -40,7 +40,7 @@ func firstLine(format, text string) string {
 	if len(text) > enough {
 		text = text[:enough]
 	}
-	line, _, _ := strings.Cut(strings.TrimSpace(plainText(format, text)), "\n")
+	line, _, _ := strings.Cut(strings.TrimSpace(PlainText(format, text)), "\n")
 	return strings.Join(strings.Fields(line), " ")
 }
 

@@ -268,5 +268,5 @@ func (f form) whole(v view, name string) (int, error) {
 }
 
 func notNumber(v view, field string) error {
-	return &store.FieldError{Field: field, Problem: v.T("send.not_number"), Cure: v.T("send.not_number_cure")}
+	return store.Invalid(field, "invalid.not_number")
 }

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -48,6 +49,11 @@ func (s *Server) saveSites(c echo.Context) error {
 	if err != nil && !f.refuse(v, err, "rules") {
 		return err
 	}
+	if refused, ok := errors.AsType[*store.FieldError](err); ok && len(refused.Args) > 0 {
+		if lines, ok := refused.Args[0].(error); ok { // what is wrong with each rule
+			f.wrong["rules"] = v.Error(lines)
+		}
+	}
 	if len(f.wrong) > 0 {
 		return s.showSites(c, http.StatusUnprocessableEntity, f)
 	}
@@ -56,7 +62,6 @@ func (s *Server) saveSites(c echo.Context) error {
 
 // wrongRules says line by line what is wrong with a file of rules.
 func (f form) wrongRules() []string {
-	_, lines, _ := strings.Cut(f.wrong["rules"], ": ")
-	all := append(strings.Split(lines, "\n"), f.wrong[""])
+	all := append(strings.Split(f.wrong["rules"], "\n"), f.wrong[""])
 	return slices.DeleteFunc(all, func(line string) bool { return strings.TrimSpace(line) == "" })
 }

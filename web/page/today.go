@@ -275,7 +275,7 @@ func (v view) troubles(o overview) (all []trouble) {
 		alerted := slices.ContainsFunc(o.alerts, func(a aboutAlert) bool { return a.Kind == store.AlertLogin && a.Subject == i.ID })
 		connected, problem, known := v.server.Connection(i)
 		if known && !alerted && i.State == store.IdentityReady && !connected && problem != "" {
-			add("mild", "not_connected", i.Name, problem, "/logins", v.T("next.logins_link"))
+			add("mild", "not_connected", i.Name, v.Heard(problem), "/logins", v.T("next.logins_link"))
 		}
 	}
 	for _, site := range o.alone {

@@ -74,10 +74,9 @@ func (d doorkeeper) key(password string, salt []byte) []byte {
 func validate(field, password string) error {
 	switch {
 	case utf8.RuneCountInString(password) < minPassword:
-		return &store.FieldError{Field: field, Problem: fmt.Sprintf("is shorter than %d characters", minPassword),
-			Cure: "choose a longer one; several words are easy to remember"}
+		return store.Invalid(field, "invalid.password_short", minPassword)
 	case len(password) > maxPassword:
-		return &store.FieldError{Field: field, Problem: fmt.Sprintf("is longer than %d bytes", maxPassword), Cure: "choose a shorter one"}
+		return store.Invalid(field, "invalid.password_long", maxPassword)
 	}
 	return nil
 }

@@ -44,13 +44,15 @@ func New(cfg Config, db *store.DB) (*Sessions, error) {
 	return s, s.firstPassword(cfg.Password)
 }
 
-// Refusal says why a request is not let in. Its field is a header's or a form field's name.
+// Refusal says to a program why its request is not let in.
 type Refusal struct {
-	store.FieldError
-	Status     int           // of HTTP
-	RetryAfter time.Duration // 0: trying again does not help
+	Field, Problem, Cure string        // of the header or the form
+	Status               int           // of HTTP
+	RetryAfter           time.Duration // 0: trying again does not help
 }
 
+func (r *Refusal) Error() string { return r.Field + " " + r.Problem + ": " + r.Cure }
+
 func refusal(status int, field, problem, cure string) *Refusal {
-	return &Refusal{FieldError: store.FieldError{Field: field, Problem: problem, Cure: cure}, Status: status}
+	return &Refusal{Field: field, Problem: problem, Cure: cure, Status: status}
 }

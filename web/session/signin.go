@@ -108,8 +108,7 @@ func (s *Sessions) require(c echo.Context, next, strangers echo.HandlerFunc) err
 		given := c.FormValue(csrfField)
 		for name, values := range c.Request().PostForm {
 			if text := strings.Join(values, ""); !utf8.ValidString(text) || strings.Contains(text, "\x00") {
-				return refusal(http.StatusUnprocessableEntity, strings.ToValidUTF8(name, "?"),
-					"is not valid UTF-8, or has a NUL character", "send text in UTF-8")
+				return store.Invalid(strings.ToValidUTF8(name, "?"), "invalid.not_text")
 			}
 		}
 		if subtle.ConstantTimeCompare([]byte(given), []byte(found.CSRF)) != 1 {

@@ -58,9 +58,6 @@ type Config struct {
 	Deadline time.Duration
 	// Identity asks the sites that are asked through a login, such as Telegram; nil if nothing does.
 	Identity profile.Prober
-	// Reason says why a site was given up, in the language of the messages; nil means as [store.Reason.Text]
-	// says it, with what the site has answered in English.
-	Reason func(store.Reason) string
 	// Lang is the language of the messages, en or ru; Zone that of their times; nil means UTC.
 	Lang string
 	Zone *time.Location
@@ -99,9 +96,6 @@ func New(db *store.DB, http profile.Prober, teller Teller, cfg Config) *Worker {
 	cfg.Deadline = cmp.Or(cfg.Deadline, time.Minute)
 	cfg.Lang = cmp.Or(cfg.Lang, "en")
 	cfg.Zone = cmp.Or(cfg.Zone, time.UTC)
-	if cfg.Reason == nil {
-		cfg.Reason = func(why store.Reason) string { return why.Text(cfg.Lang, cfg.Zone) }
-	}
 	return &Worker{db: db, http: http, teller: teller, cfg: cfg, pause: randomPause}
 }
 

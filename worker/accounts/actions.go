@@ -3,7 +3,6 @@ package accounts
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -51,7 +50,7 @@ func (w *Worker) Add(tx *store.Tx, r Request) (store.Account, error) {
 	}
 	known, err := add(tx, &a)
 	if err == nil && known {
-		return a, &store.ConflictError{Problem: fmt.Sprintf("@%s of %s is already watched, as account %d", a.Username, a.Site, a.ID)}
+		return a, store.Conflict("conflict.watched", a.Username, a.Site, a.ID)
 	}
 	if err != nil {
 		return a, err
@@ -65,14 +64,12 @@ func read(rules profile.Rules, r Request) (store.Account, error) {
 	site := siteOf(r)
 	rule, ok := rules[site]
 	if !ok {
-		return store.Account{}, &store.FieldError{Field: "site", Problem: fmt.Sprintf("%q is not known", site),
-			Cure: "use one of " + strings.Join(rules.Sites(), ", ") + ", or import a rule"}
+		return store.Account{}, store.Invalid("site", "invalid.site", site, strings.Join(rules.Sites(), ", "))
 	}
 	a := store.Account{Site: site, Username: rule.Name(r.Username), State: store.AccountPending, KeepWatching: r.KeepWatching,
 		Note: strings.TrimSpace(r.Note), Tag: strings.TrimSpace(r.Tag), OwnerChat: strings.TrimSpace(r.OwnerChat)}
 	if !rule.Fits(a.Username) {
-		return a, &store.FieldError{Field: "username", Problem: fmt.Sprintf("%q is not a user name of %s", short(r.Username), site),
-			Cure: "write the name, with or without @, or the address of the profile"}
+		return a, store.Invalid("username", "invalid.not_username", short(r.Username), site)
 	}
 	return a, checkTexts(a)
 }
@@ -85,16 +82,16 @@ func siteOf(r Request) string {
 func checkTexts(a store.Account) error {
 	for _, part := range []struct{ field, text string }{{"note", a.Note}, {"tag", a.Tag}} {
 		if !isText(part.text) {
-			return &store.FieldError{Field: part.field, Problem: "is not UTF-8", Cure: "write it as UTF-8"}
+			return store.Invalid(part.field, "invalid.not_utf8")
 		}
 	}
 	switch {
 	case utf8.RuneCountInString(a.Note) > maxNote:
-		return &store.FieldError{Field: "note", Problem: "is longer than 500 characters", Cure: "make it shorter"}
+		return store.Invalid("note", "invalid.too_long", 500)
 	case utf8.RuneCountInString(a.Tag) > maxTag:
-		return &store.FieldError{Field: "tag", Problem: "is longer than 50 characters", Cure: "use a word"}
+		return store.Invalid("tag", "invalid.too_long", 50)
 	case a.OwnerChat != "" && !chatForm.MatchString(a.OwnerChat):
-		return &store.FieldError{Field: "owner_chat", Problem: fmt.Sprintf("%q is not a chat", short(a.OwnerChat)), Cure: "write @name or the chat's id"}
+		return store.Invalid("owner_chat", "invalid.owner_chat", short(a.OwnerChat))
 	}
 	return nil
 }

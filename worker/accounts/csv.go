@@ -3,12 +3,11 @@ package accounts
 import (
 	"cmp"
 	"encoding/csv"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
 	"belfry/platform/profile"
+	"belfry/store"
 )
 
 // format is how the lines of a list are to be read.
@@ -151,18 +150,17 @@ func (f format) read(text string, r Request, rules profile.Rules) ([]Request, er
 	}
 	fields, err := f.split(text)
 	if err != nil {
-		return nil, errors.New("the quotes do not match: close each, and double those inside")
+		return nil, store.Invalid("line", "invalid.quotes")
 	}
 	if rule, known := rules[siteOf(r)]; known && f.unnamed && !f.table && !strings.Contains(text, `"`) && areNames(fields, rule) {
-		return nil, errors.New("nobody can tell names from a name with its note: write one name in each line, or a note in quotes, " +
-			"or a first line that names the columns: username,note,tag")
+		return nil, store.Invalid("line", "invalid.unclear_names")
 	}
 	for i, value := range fields {
 		if i >= len(f.columns) {
 			if value == "" {
 				continue
 			}
-			return nil, fmt.Errorf("there are more than %d columns: quote a text that contains the separator", len(f.columns))
+			return nil, store.Invalid("line", "invalid.too_many_columns", len(f.columns))
 		}
 		if value == "" && f.columns[i] != "username" {
 			continue
@@ -185,7 +183,7 @@ func (f format) read(text string, r Request, rules profile.Rules) ([]Request, er
 			case "0", "false", "no", "нет":
 				r.KeepWatching = false
 			default:
-				return nil, fmt.Errorf("keep_watching %q is not yes or no: write yes or no", short(value))
+				return nil, store.Invalid("keep_watching", "invalid.not_yes_no", short(value))
 			}
 		}
 	}

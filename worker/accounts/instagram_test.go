@@ -9,6 +9,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"belfry/i18n"
 	"belfry/platform/profile"
 	"belfry/platform/profile/profiletest"
 	"belfry/scheduler"
@@ -103,7 +104,7 @@ func TestRetryAfterIsObeyed(t *testing.T) {
 				"en": "instagram: The site asked to wait (1 of 2 accounts are done) until 2000-01-01 00:01:3x: too many requests",
 				"ru": "instagram: Сайт просит подождать (проверено 1 из 2) до 01.01.2000 00:01:3x: too many requests",
 			} {
-				said := why.Text(lang, time.UTC)
+				said := i18n.For(lang, time.UTC).Say(why)
 				if i := strings.Index(said, "00:01:3") + len("00:01:3"); said[:i]+"x"+said[i+1:] != want {
 					t.Errorf("it says %q", said)
 				}

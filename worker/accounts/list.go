@@ -16,7 +16,7 @@ type Line struct {
 	Username string // as it was understood
 	ID       uint64 // of the account; 0 for nonsense
 	Result   LineResult
-	Problem  string // with nonsense: what is wrong
+	Problem  error // with nonsense: what is wrong
 }
 
 // LineResult says what became of a name.
@@ -55,15 +55,15 @@ func (w *Worker) AddList(tx *store.Tx, text string, r Request) (List, error) {
 	var list List
 	text = strings.TrimPrefix(text, "\ufeff")
 	if len(text) > maxListSize {
-		return list, &store.FieldError{Field: "list", Problem: "is larger than 8 MB", Cure: "divide it"}
+		return list, store.Invalid("list", "invalid.list_large")
 	}
 	if !isText(text) {
-		return list, &store.FieldError{Field: "list", Problem: "is not UTF-8", Cure: "save it as UTF-8; in Excel: CSV UTF-8"}
+		return list, store.Invalid("list", "invalid.file_not_utf8")
 	}
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	if len(lines) > maxListLines {
-		return list, &store.FieldError{Field: "list", Problem: "has more than 100000 lines", Cure: "divide it"}
+		return list, store.Invalid("list", "invalid.list_lines")
 	}
 	rules := w.Rules(tx)
 	var form format
@@ -86,7 +86,7 @@ func (w *Worker) AddList(tx *store.Tx, text string, r Request) (List, error) {
 		text, n = form.record(lines[i:])
 		requests, err := form.read(text, r, rules)
 		if err != nil {
-			list.add(Line{N: i + 1, Last: i + n, Text: short(text), Result: LineNonsense, Problem: err.Error()})
+			list.add(Line{N: i + 1, Last: i + n, Text: short(text), Result: LineNonsense, Problem: err})
 			continue
 		}
 		for _, one := range requests {
@@ -94,13 +94,13 @@ func (w *Worker) AddList(tx *store.Tx, text string, r Request) (List, error) {
 			a, err := read(rules, one)
 			line.Username = a.Username
 			if bad, ok := errors.AsType[*store.FieldError](err); ok {
-				line.Result, line.Problem = LineNonsense, bad.Error()
+				line.Result, line.Problem = LineNonsense, bad
 				list.add(line)
 				continue
 			}
 			known, err := add(tx, &a)
 			if store.IsCorrupt(err) {
-				line.Result, line.Problem = LineNonsense, err.Error()
+				line.Result, line.Problem = LineNonsense, err
 				list.add(line)
 				continue
 			}
@@ -115,7 +115,7 @@ func (w *Worker) AddList(tx *store.Tx, text string, r Request) (List, error) {
 		}
 	}
 	if len(list.Lines) == 0 {
-		return list, &store.FieldError{Field: "list", Problem: "names nobody", Cure: "write one name in each line"}
+		return list, store.Invalid("list", "invalid.list_empty")
 	}
 	if list.Added == 0 {
 		return list, nil

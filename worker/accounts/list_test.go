@@ -6,7 +6,9 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
+	"belfry/i18n"
 	"belfry/store"
 )
 
@@ -63,7 +65,7 @@ func TestALineBreakAtTheEndIsNoLine(t *testing.T) {
 				_, err := b.worker.AddList(tx, list, Request{})
 				return err
 			})
-			if e, ok := errors.AsType[*store.FieldError](err); !ok || !strings.Contains(e.Problem, "more than 100000 lines") {
+			if e, ok := errors.AsType[*store.FieldError](err); !ok || e.Key != "invalid.list_lines" {
 				t.Errorf("a line too many: %v", err)
 			}
 		}
@@ -115,7 +117,7 @@ func TestAListIsTakenLineByLine(t *testing.T) {
 		var got []string
 		for _, l := range list.Lines {
 			got = append(got, fmt.Sprint(l.N, " ", l.Username, " ", l.Result))
-			if (l.Problem == "") != (l.Result != LineNonsense) || (l.ID == 0) != (l.Result == LineNonsense) {
+			if (l.Problem == nil) != (l.Result != LineNonsense) || (l.ID == 0) != (l.Result == LineNonsense) {
 				t.Errorf("%+v", l)
 			}
 		}
@@ -204,8 +206,8 @@ func TestNamesAreNotTakenForNotes(t *testing.T) {
 						if said = a.Username + " " + said; a.Note != "" {
 							said = a.Username + " (" + a.Note + ") " + string(line.Result)
 						}
-					} else if !strings.Contains(line.Problem, "write one name in each line") {
-						t.Errorf("%q: %s", text, line.Problem)
+					} else if !strings.Contains(i18n.For("en", time.UTC).Error(line.Problem), "write one name in each line") {
+						t.Errorf("%q: %v", text, line.Problem)
 					}
 					got = append(got, said)
 				}
@@ -219,7 +221,7 @@ func TestNamesAreNotTakenForNotes(t *testing.T) {
 	inBubble(t, Config{}, func(b *bench) { // of a site of which nothing is known there are no names
 		b.Update(func(tx *store.Tx) error {
 			list, err := b.worker.AddList(tx, "alice,bob", Request{Site: "nowhere"})
-			if list.Nonsense != 1 || !strings.HasPrefix(list.Lines[0].Problem, "site") {
+			if list.Nonsense != 1 || !strings.HasPrefix(list.Lines[0].Problem.Error(), "site") {
 				t.Errorf("%+v", list)
 			}
 			return err
@@ -262,7 +264,7 @@ func TestAListInAnotherEncodingIsRefused(t *testing.T) {
 				_, err := b.worker.AddList(tx, text, Request{})
 				return err
 			})
-			if e, ok := errors.AsType[*store.FieldError](err); !ok || e.Field != "list" || e.Problem != "is not UTF-8" || e.Cure == "" {
+			if e, ok := errors.AsType[*store.FieldError](err); !ok || e.Field != "list" || e.Key != "invalid.file_not_utf8" {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
@@ -271,7 +273,7 @@ func TestAListInAnotherEncodingIsRefused(t *testing.T) {
 				_, err := b.worker.Add(tx, r)
 				return err
 			})
-			if e, ok := errors.AsType[*store.FieldError](err); !ok || e.Problem != "is not UTF-8" {
+			if e, ok := errors.AsType[*store.FieldError](err); !ok || e.Key != "invalid.not_utf8" {
 				t.Errorf("%+v: %v", r, err)
 			}
 		}
@@ -295,8 +297,8 @@ func TestAFileNamesItsColumns(t *testing.T) {
 			t.Errorf("got %+v", list)
 		}
 		for i, field := range map[int]string{2: "site", 3: "keep_watching", 4: "owner_chat"} {
-			if !strings.HasPrefix(list.Lines[i].Problem, field) {
-				t.Errorf("line %d: %s", list.Lines[i].N, list.Lines[i].Problem)
+			if !strings.HasPrefix(list.Lines[i].Problem.Error(), field) {
+				t.Errorf("line %d: %v", list.Lines[i].N, list.Lines[i].Problem)
 			}
 		}
 		b.View(func(tx *store.Tx) error {
@@ -309,7 +311,7 @@ func TestAFileNamesItsColumns(t *testing.T) {
 	})
 }
 
-func TestActionsNameTheFieldAndTheCure(t *testing.T) {
+func TestActionsNameTheField(t *testing.T) {
 	inBubble(t, Config{}, func(b *bench) {
 		b.watch(Request{}, "alice")
 		for field, r := range map[string]Request{
@@ -323,7 +325,7 @@ func TestActionsNameTheFieldAndTheCure(t *testing.T) {
 				_, err := b.worker.Add(tx, r)
 				return err
 			})
-			if e, ok := errors.AsType[*store.FieldError](err); !ok || e.Field != field || e.Cure == "" {
+			if e, ok := errors.AsType[*store.FieldError](err); !ok || e.Field != field {
 				t.Errorf("%s: %v", field, err)
 			}
 		}

@@ -59,7 +59,7 @@ func (w *Worker) Rules(tx *store.Tx) profile.Rules {
 func (w *Worker) ImportRules(tx *store.Tx, file []byte) ([]string, error) {
 	rules, err := profile.ParseRules(file)
 	if err != nil {
-		return nil, &store.FieldError{Field: "rules", Problem: "cannot be taken", Cure: err.Error()}
+		return nil, store.Invalid("rules", "invalid.rules", err)
 	}
 	var fresh map[string]json.RawMessage
 	if err := json.Unmarshal(file, &fresh); err != nil {
@@ -78,7 +78,7 @@ func (w *Worker) ImportRules(tx *store.Tx, file []byte) ([]string, error) {
 		return nil, fmt.Errorf("write the rules: %w", err)
 	}
 	if _, err := profile.ParseRules(file); err != nil { // each is good, and together they are too many
-		return nil, &store.FieldError{Field: "rules", Problem: "cannot be taken together with those that were imported before", Cure: err.Error()}
+		return nil, store.Invalid("rules", "invalid.rules_together", err)
 	}
 	return rules.Sites(), errors.Join(w.askAgain(tx, rules.Sites()), putFile(tx, all))
 }

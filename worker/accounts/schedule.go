@@ -2,7 +2,6 @@ package accounts
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -40,7 +39,7 @@ func (w *Worker) Interval(tx *store.Tx) (time.Duration, error) {
 // goes on.
 func (w *Worker) SetInterval(tx *store.Tx, every time.Duration) (store.Job, error) {
 	if every < minInterval || every > maxInterval {
-		return store.Job{}, &store.FieldError{Field: "interval", Problem: "is not between a minute and a week", Cure: "5m is usual"}
+		return store.Job{}, store.Invalid("interval", "invalid.interval")
 	}
 	if err := tx.Settings.Set(settingInterval, every.String()); err != nil {
 		return store.Job{}, err
@@ -101,17 +100,16 @@ func (w *Worker) mayBegin(tx *store.Tx, job store.Job) error {
 	switch {
 	case tx.Accounts.AnyWatched():
 	case hasAny(tx):
-		return &store.ConflictError{Problem: "every account has been found, and none is watched any further", Cure: "add another one, or have one watched after it is found"}
+		return store.Conflict("conflict.all_found")
 	default:
-		return &store.ConflictError{Problem: "no account is watched", Cure: "add one"}
+		return store.Conflict("conflict.no_accounts")
 	}
 	checks := slices.Collect(tx.AccountChecks.Running())
 	if len(checks) > 0 && (job.State == store.JobWaiting || job.State == store.JobRunning) {
-		return &store.ConflictError{Problem: fmt.Sprintf("a check is under way: %d of %d accounts are done", checks[0].Checked, checks[0].Total),
-			Cure: "wait until it has ended"}
+		return store.Conflict("conflict.check_running", checks[0].Checked, checks[0].Total)
 	}
 	if job.State == store.JobRunning { // it is about to begin one, or to find that there is nothing to do
-		return &store.ConflictError{Problem: "a check is beginning", Cure: "wait a moment"}
+		return store.Conflict("conflict.check_beginning")
 	}
 	return nil
 }

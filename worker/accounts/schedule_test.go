@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"belfry/i18n"
 	"belfry/platform/profile"
 	"belfry/store"
 )
@@ -85,7 +86,7 @@ func TestACheckByHandIsRefusedDuringOne(t *testing.T) {
 				return err
 			})
 		}
-		if e, ok := errors.AsType[*store.ConflictError](now()); !ok || !strings.Contains(e.Problem, "of 20 accounts are done") {
+		if e, ok := errors.AsType[*store.ConflictError](now()); !ok || e.Key != "conflict.check_running" || e.Args[1] != 20 {
 			t.Errorf("got %v", e)
 		}
 		s := b.status()
@@ -117,7 +118,7 @@ func TestWhatRefusesHasWrittenNothing(t *testing.T) {
 				err := act(tx)
 				_, field := errors.AsType[*store.FieldError](err)
 				_, conflict := errors.AsType[*store.ConflictError](err)
-				if !field && !conflict || !strings.Contains(err.Error(), problem) {
+				if !field && !conflict || !strings.Contains(strings.ToLower(i18n.For("en", time.UTC).Error(err)), problem) {
 					t.Errorf("%s: %v", what, err)
 				}
 				return nil
@@ -133,7 +134,7 @@ func TestWhatRefusesHasWrittenNothing(t *testing.T) {
 			return err
 		}
 		refuses("a check of nobody", "no account is watched: add one", now)
-		refuses("an interval", "interval", func(tx *store.Tx) error {
+		refuses("an interval", "between a minute and a week", func(tx *store.Tx) error {
 			_, err := b.worker.SetInterval(tx, 0)
 			return err
 		})
@@ -242,7 +243,7 @@ func TestNamesThatALoginLooksUpAreLookedUpSeldom(t *testing.T) {
 			if asked < 96 || asked > 3*96+1 {
 				t.Errorf("%d questions about %d names in a day", asked, n)
 			}
-			if why := b.status().Job.LastReason; n == 10 && !strings.HasPrefix(why.Text("en", time.UTC), "telegram: Names are looked up there seldom, and it is left in peace until 2000-01-0") {
+			if why := b.status().Job.LastReason; n == 10 && !strings.HasPrefix(i18n.For("en", time.UTC).Say(why), "telegram: Names are looked up there seldom, and it is left in peace until 2000-01-0") {
 				t.Errorf("the job says %+v", why)
 			}
 			b.Update(func(tx *store.Tx) error {

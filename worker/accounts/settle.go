@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"belfry/i18n"
 	"belfry/platform/profile"
 	"belfry/scheduler"
 	"belfry/store"
@@ -127,7 +128,7 @@ func (w *Worker) giveUp(s step, why store.Reason, wait time.Duration) scheduler.
 // giveUpAfter is giveUp after the verdict on an account.
 func (w *Worker) giveUpAfter(s step, why store.Reason, wait time.Duration, v *verdict) scheduler.Outcome {
 	site := s.site()
-	w.cfg.Log.Warn().Str("site", site).Str("why", why.Text("en", time.UTC)).Int("checked", s.check.Checked).Int("total", s.check.Total).
+	w.cfg.Log.Warn().Str("site", site).Str("why", i18n.For("en", time.UTC).Say(why)).Int("checked", s.check.Checked).Int("total", s.check.Total).
 		Msg("check gives the site up")
 	return w.again(s, 0, func(tx *store.Tx) error {
 		after := s

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"belfry/i18n"
 	"belfry/store"
 )
 
@@ -32,12 +33,13 @@ const (
 
 // givenUp says of each site that a check gave up why, and until when it is left alone.
 func (w *Worker) givenUp(c store.AccountCheck) string {
+	p := i18n.For(w.cfg.Lang, w.cfg.Zone)
 	if len(c.GivenUp) == 0 { // it was begun before this was noted
-		return w.cfg.Reason(c.Reason)
+		return p.Say(c.Reason)
 	}
 	var lines []string
 	for _, site := range c.GivenUp[:min(len(c.GivenUp), toldGivenUp)] {
-		lines = append(lines, cut("• "+site.Site+": "+w.cfg.Reason(site.Reason), maxGivenUpLine))
+		lines = append(lines, cut("• "+site.Site+": "+p.Say(site.Reason), maxGivenUpLine))
 	}
 	if more := len(c.Stopped) - len(lines); more > 0 {
 		lines = append(lines, fmt.Sprintf(w.language().further, more))

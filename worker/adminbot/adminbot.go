@@ -19,6 +19,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"belfry/i18n"
 	"belfry/platform"
 	"belfry/store"
 	"belfry/worker/accounts"
@@ -46,12 +47,9 @@ type Config struct {
 	Passphrase string
 	// Folder is the media folder, in which a backup is while it is sent.
 	Folder string
-	// Refusal says in Lang why an action was refused, and Reason why something is as it is. nil: as
-	// the store words it. Plain is a text without the markup of its format; nil: as it is.
-	Refusal func(error) string
-	Reason  func(store.Reason) string
-	Plain   func(format, text string) string
-	Log     zerolog.Logger
+	// Plain is a text without the markup of its format; nil: as it is.
+	Plain func(format, text string) string
+	Log   zerolog.Logger
 }
 
 // Bot answers the admins.
@@ -60,6 +58,7 @@ type Bot struct {
 	cfg     Config
 	workers Workers
 	say     words
+	printer i18n.Printer
 }
 
 // New returns a bot for the records in db.
@@ -67,16 +66,10 @@ func New(db *store.DB, w Workers, cfg Config) *Bot {
 	if cfg.Zone == nil {
 		cfg.Zone = time.UTC
 	}
-	if cfg.Refusal == nil {
-		cfg.Refusal = error.Error
-	}
-	if cfg.Reason == nil {
-		cfg.Reason = func(why store.Reason) string { return why.Text(cfg.Lang, cfg.Zone) }
-	}
 	if cfg.Plain == nil {
 		cfg.Plain = func(_, text string) string { return text }
 	}
-	return &Bot{db: db, cfg: cfg, workers: w, say: wordsIn(cfg.Lang)}
+	return &Bot{db: db, cfg: cfg, workers: w, say: wordsIn(cfg.Lang), printer: i18n.For(cfg.Lang, cfg.Zone)}
 }
 
 // Commands are those that Telegram lists.
@@ -138,15 +131,14 @@ func (b *Bot) respond(tx *store.Tx, h platform.Heard) (screen, error) {
 		return r.hint(b.say.gone), nil
 	}
 	if isRefusal(err) {
-		return r.hint("⚠️ " + b.cfg.Refusal(err)), nil
+		return r.hint("⚠️ " + b.printer.Error(err)), nil
 	}
 	return s, fmt.Errorf("answer %d: %w", h.From, err)
 }
 
 func isRefusal(err error) bool {
-	_, field := errors.AsType[*store.FieldError](err)
-	_, conflict := errors.AsType[*store.ConflictError](err)
-	return field || conflict
+	_, refusal := errors.AsType[i18n.Refusal](err)
+	return refusal
 }
 
 // request is one thing that an admin wants.

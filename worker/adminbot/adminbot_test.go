@@ -138,7 +138,7 @@ func TestTheCheckIsSteered(t *testing.T) {
 		has(t, b.write(strings.Join(names, "\n")), "Добавлено: 45")
 		b.Pass(time.Second)
 		has(t, b.press("Обновить"), "Идёт проверка: ")
-		has(t, b.press("Проверить"), "a check is under way") // the words of the worker, without a translator
+		has(t, b.press("Проверить"), "Проверка уже идёт")
 		b.write("/check")
 		has(t, b.press("Список"), "@name_00", "@name_19")
 		has(t, b.press("Дальше"), "@name_20", "@name_39")

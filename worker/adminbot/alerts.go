@@ -99,7 +99,7 @@ func (r request) alertsPage(first string) (screen, error) {
 		t := alerts.Text(a, r.bot.cfg.Lang, r.bot.cfg.Zone)
 		lines = append(lines, fmt.Sprintf("%d. %s (%s)", i+1, t.What, r.clock(a.RaisedAt)))
 		if !a.Reason.Zero() {
-			lines = append(lines, r.bot.cfg.Reason(a.Reason))
+			lines = append(lines, r.bot.printer.Say(a.Reason))
 		}
 		lines = append(lines, t.Cure, "")
 		rows = append(rows, []store.Button{{Text: fmt.Sprintf(say.seen, i+1), Data: alerts.PressAcknowledge(a) + "/page"}})

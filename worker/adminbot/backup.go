@@ -177,7 +177,7 @@ func (b backer) End(tx *store.Tx, job store.Job, why store.Reason) error {
 
 func (b backer) tellFailure(tx *store.Tx, job store.Job, why store.Reason) error {
 	_, err := b.workers.Notices.Send(tx, store.Notice{Kind: BackupKind, Chat: fmt.Sprint(job.Subject),
-		Text: "⚠️ " + b.say.backupFailed + "\n\n" + b.cfg.Reason(why)})
+		Text: "⚠️ " + b.say.backupFailed + "\n\n" + b.printer.Say(why)})
 	return err
 }
 

@@ -66,7 +66,7 @@ func (r request) checkPage(first string) (screen, error) {
 	case s.Running != nil:
 		lines = append(lines, fmt.Sprintf(say.checking, s.Running.Checked, s.Running.Total))
 		if s.Job.Reason.Code == store.ReasonSiteWait {
-			lines = append(lines, r.bot.cfg.Reason(s.Job.Reason))
+			lines = append(lines, r.bot.printer.Say(s.Job.Reason))
 		}
 	case s.Job.State == store.JobPaused:
 		lines = append(lines, say.checkPaused)
@@ -80,7 +80,7 @@ func (r request) checkPage(first string) (screen, error) {
 		lines = append(lines, fmt.Sprintf(say.lastCheck, r.clock(s.Last.Ended), s.Last.Checked, s.Last.Found, s.Last.NotFound, s.Last.Errors))
 	}
 	for _, site := range s.Alone {
-		lines = append(lines, "⚠️ "+site.Site+": "+r.bot.cfg.Reason(site.Reason))
+		lines = append(lines, "⚠️ "+site.Site+": "+r.bot.printer.Say(site.Reason))
 	}
 	quiet := button(say.quietOn, pageCheck, "quiet", "on")
 	if s.Quiet {
@@ -128,7 +128,7 @@ func (r request) takeInterval(text string) (screen, error) {
 	job, err := r.bot.workers.Accounts.SetInterval(r.tx, time.Duration(n)*time.Minute)
 	if _, wrong := errors.AsType[*store.FieldError](err); wrong {
 		s, again := r.intervalPage()
-		s.text = "⚠️ " + r.bot.cfg.Refusal(err) + "\n\n" + s.text
+		s.text = "⚠️ " + r.bot.printer.Error(err) + "\n\n" + s.text
 		return s, again
 	}
 	if err != nil {

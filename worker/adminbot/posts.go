@@ -169,7 +169,7 @@ func (r request) postText(p store.Post) string {
 	lines := []string{fmt.Sprintf("%s %s", r.postMark(p), fmt.Sprintf(say.postHead, p.ID, p.Target)),
 		fmt.Sprintf("%s, %s", r.clock(p.ScheduledTime), status)}
 	if !p.Reason.Zero() && p.Status != store.PostPublished {
-		lines = append(lines, r.bot.cfg.Reason(p.Reason))
+		lines = append(lines, r.bot.printer.Say(p.Reason))
 	}
 	if p.Link != "" {
 		lines = append(lines, p.Link)

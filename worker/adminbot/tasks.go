@@ -94,7 +94,7 @@ func (r request) taskPage(t store.Task) (screen, error) {
 	}
 	lines = append(lines, r.taskNext(t, p)...)
 	if !t.LastError.Zero() {
-		lines = append(lines, say.lastError+" "+r.bot.cfg.Reason(t.LastError))
+		lines = append(lines, say.lastError+" "+r.bot.printer.Say(t.LastError))
 	}
 	lines = append(lines, "", r.plain(t.Format, t.Text))
 	var rows [][]store.Button
@@ -120,7 +120,7 @@ func (r request) taskNext(t store.Task, p tasks.Progress) (lines []string) {
 		lines = append(lines, fmt.Sprintf(say.taskNext, r.clock(p.At), p.Next.Target))
 	}
 	if !p.Why.Zero() {
-		lines = append(lines, r.bot.cfg.Reason(p.Why))
+		lines = append(lines, r.bot.printer.Say(p.Why))
 	}
 	if !p.Ends.IsZero() {
 		lines = append(lines, fmt.Sprintf(say.taskEnds, r.clock(p.Ends)))

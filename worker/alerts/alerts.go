@@ -62,12 +62,10 @@ type Config struct {
 	Connection func(identityID uint64) (since time.Time, why string)
 	// Heartbeat is called each minute while nobody has to look at anything; nil means that nothing is.
 	Heartbeat func(ctx context.Context) error
-	// Lang is the language of the messages, en or ru; Zone that of their times; nil means UTC. Reason
-	// says in Lang why something is as it is; nil: as the store words it.
-	Lang   string
-	Reason func(store.Reason) string
-	Zone   *time.Location
-	Log    zerolog.Logger
+	// Lang is the language of the messages, en or ru; Zone that of their times; nil means UTC.
+	Lang string
+	Zone *time.Location
+	Log  zerolog.Logger
 }
 
 const (
@@ -98,9 +96,6 @@ func New(db *store.DB, teller Teller, cfg Config) *Worker {
 	cfg.Backlog = cmp.Or(cfg.Backlog, 100)
 	cfg.Lang = cmp.Or(cfg.Lang, "en")
 	cfg.Zone = cmp.Or(cfg.Zone, time.UTC)
-	if cfg.Reason == nil {
-		cfg.Reason = func(why store.Reason) string { return why.Text(cfg.Lang, cfg.Zone) }
-	}
 	w := &Worker{db: db, teller: teller, cfg: cfg, last: lookedAt{db.Now().Round(0), time.Now()}}
 	w.gap.Store(&gap{to: w.last.clock})
 	return w

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"belfry/i18n"
 	"belfry/store"
 )
 
@@ -33,18 +34,12 @@ func Mark(a store.Alert) string { return strconv.FormatInt(a.RaisedAt.UnixNano()
 const oneByOne = 5
 
 // text says an alert as it is told.
-func (w *Worker) text(a store.Alert) Words {
-	t := Text(a, w.cfg.Lang, w.cfg.Zone)
-	if !a.Reason.Zero() {
-		t.Why = w.cfg.Reason(a.Reason)
-	}
-	return t
-}
+func (w *Worker) text(a store.Alert) Words { return Text(a, w.cfg.Lang, w.cfg.Zone) }
 
 // tell tells the admins and the webhook what a look has found out.
 func (w *Worker) tell(tx *store.Tx, n news) error {
 	for _, a := range n.raised {
-		w.cfg.Log.Warn().Uint64("alert", a.ID).Str("kind", string(a.Kind)).Str("about", a.About).Str("why", a.Reason.Text("en", time.UTC)).Msg("alert")
+		w.cfg.Log.Warn().Uint64("alert", a.ID).Str("kind", string(a.Kind)).Str("about", a.About).Str("why", i18n.For("en", time.UTC).Say(a.Reason)).Msg("alert")
 	}
 	for _, a := range n.over {
 		w.cfg.Log.Info().Uint64("alert", a.ID).Str("kind", string(a.Kind)).Str("about", a.About).Msg("alert is over")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"belfry/i18n"
 	"belfry/store"
 )
 
@@ -19,11 +20,11 @@ func Text(a store.Alert, lang string, zone *time.Location) Words {
 	say := wordsIn(lang)
 	k, known := say.kinds[a.Kind]
 	if !known {
-		return Words{What: a.About, Why: a.Reason.Text(lang, zone)}
+		return Words{What: a.About, Why: i18n.For(lang, zone).Say(a.Reason)}
 	}
 	t := Words{What: k.what(a), Cure: k.cure}
 	if !a.Reason.Zero() {
-		t.Why = a.Reason.Text(lang, zone)
+		t.Why = i18n.For(lang, zone).Say(a.Reason)
 	}
 	if a.Flaps {
 		t.Cure += " " + say.flaps

@@ -55,14 +55,14 @@ func Add(tx *store.Tx, r Request) (store.Identity, error) {
 	}
 	switch {
 	case i.Platform != "telegram":
-		return i, &store.FieldError{Field: "platform", Problem: fmt.Sprintf("%q is not available in this version", r.Platform), Cure: "use telegram"}
+		return i, store.Invalid("platform", "invalid.not_in_version", r.Platform, "telegram")
 	case i.Kind == store.IdentityUser && i.Secret != "":
-		return i, &store.FieldError{Field: "token", Problem: "is for bots", Cure: "leave it out for a user account"}
+		return i, store.Invalid("token", "invalid.token_for_bots")
 	case i.Kind == store.IdentityUser && len(r.Session) == 0:
 		i.State = store.IdentityLogin
 	case i.Kind == store.IdentityUser:
 	case i.Kind != store.IdentityBot:
-		return i, &store.FieldError{Field: "kind", Problem: fmt.Sprintf("%q is not known", r.Kind), Cure: "use bot or user"}
+		return i, store.Invalid("kind", "invalid.kind", r.Kind)
 	}
 	if i.Kind == store.IdentityBot {
 		if err := checkToken(i.Secret); err != nil {
@@ -71,7 +71,7 @@ func Add(tx *store.Tx, r Request) (store.Identity, error) {
 	}
 	err := tx.Identities.Put(&i)
 	if errors.Is(err, store.ErrExists) {
-		return i, &store.FieldError{Field: "name", Problem: fmt.Sprintf("%q is taken", i.Name), Cure: "choose another name"}
+		return i, store.Invalid("name", "invalid.taken", i.Name)
 	}
 	if err == nil && len(r.Session) > 0 {
 		err = tx.Sessions.Put(&store.Session{IdentityID: i.ID, Data: r.Session, UpdatedAt: tx.Now()})
@@ -87,7 +87,7 @@ func Import(tx *store.Tx, id uint64, session []byte) (store.Identity, error) {
 		return i, err
 	}
 	if i.Kind != store.IdentityUser {
-		return i, &store.ConflictError{Problem: i.Name + " is a bot", Cure: "a bot logs in with its token by itself"}
+		return i, store.Conflict("conflict.is_bot", i.Name)
 	}
 	if err := forget(tx, id); err != nil {
 		return i, err
@@ -104,9 +104,9 @@ func checkToken(token string) error {
 	form := regexp.MustCompile(`^\d{3,}:[A-Za-z0-9_-]{20,}$`)
 	switch {
 	case token == "":
-		return &store.FieldError{Field: "token", Problem: "is missing", Cure: "paste the one that @BotFather gave"}
+		return store.Invalid("token", "invalid.token_missing")
 	case !form.MatchString(token):
-		return &store.FieldError{Field: "token", Problem: "does not look like a bot's", Cure: "paste the whole of what @BotFather gave, such as 123456789:AAE…"}
+		return store.Invalid("token", "invalid.token")
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func Change(tx *store.Tx, id uint64, p Patch) (store.Identity, error) {
 		i.Target = strings.TrimSpace(*p.Target)
 	}
 	if p.Token != nil && i.Kind != store.IdentityBot {
-		return i, &store.FieldError{Field: "token", Problem: "is for bots", Cure: "leave it out for a user account"}
+		return i, store.Invalid("token", "invalid.token_for_bots")
 	}
 	if p.Token != nil {
 		token := strings.TrimSpace(*p.Token)
@@ -144,12 +144,10 @@ func Remove(tx *store.Tx, id uint64) error {
 		return err
 	}
 	for post := range tx.Posts.Pending(id) {
-		return &store.ConflictError{Problem: fmt.Sprintf("post %d waits for the login %s", post.ID, i.Name),
-			Cure: "cancel or change the posts that it is to send first"}
+		return store.Conflict("conflict.post_waits", post.ID, i.Name)
 	}
 	for task := range tx.Tasks.Active(id) {
-		return &store.ConflictError{Problem: fmt.Sprintf("task %d waits for the login %s", task.ID, i.Name),
-			Cure: "cancel the tasks that it is to send first"}
+		return store.Conflict("conflict.task_waits", task.ID, i.Name)
 	}
 	if err := forget(tx, id); err != nil {
 		return err
@@ -205,7 +203,7 @@ func Resume(tx *store.Tx, id uint64) (store.Identity, error) {
 		return i, err
 	}
 	if i.State != store.IdentityStopped {
-		return i, &store.ConflictError{Problem: "the login " + i.Name + " is not restricted", Cure: "there is nothing to resume"}
+		return i, store.Conflict("conflict.not_restricted", i.Name)
 	}
 	i.State, i.Reason, i.UpdatedAt = store.IdentityNew, store.Reason{}, tx.Now()
 	return i, tx.Identities.Put(&i)

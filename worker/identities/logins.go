@@ -37,7 +37,7 @@ func NewLogins(db *store.DB, network platform.Logins) *Logins { return &Logins{d
 func (l *Logins) SendCode(ctx context.Context, id uint64, phone string) (Step, error) {
 	phone = strings.NewReplacer(" ", "", "-", "", "(", "", ")", "").Replace(phone)
 	if len(phone) < 6 || strings.Trim(phone, "+0123456789") != "" {
-		return Step{}, &store.FieldError{Field: "phone", Problem: "is not a phone number", Cure: "write it with the country's code, as +79991234567"}
+		return Step{}, store.Invalid("phone", "invalid.phone")
 	}
 	return l.step(id, func() (Step, error) { return l.network.SendCode(ctx, id, phone) })
 }
@@ -46,7 +46,7 @@ func (l *Logins) SendCode(ctx context.Context, id uint64, phone string) (Step, e
 func (l *Logins) EnterCode(ctx context.Context, id uint64, code string) (Step, error) {
 	code = strings.NewReplacer(" ", "", "-", "").Replace(code)
 	if code == "" {
-		return Step{}, &store.FieldError{Field: "code", Problem: "is missing", Cure: "enter the code that Telegram sent"}
+		return Step{}, store.Invalid("code", "invalid.code_missing")
 	}
 	return l.step(id, func() (Step, error) { return l.network.EnterCode(ctx, id, code) })
 }
@@ -54,7 +54,7 @@ func (l *Logins) EnterCode(ctx context.Context, id uint64, code string) (Step, e
 // EnterPassword goes on with the account's two-step password.
 func (l *Logins) EnterPassword(ctx context.Context, id uint64, password string) (Step, error) {
 	if password == "" {
-		return Step{}, &store.FieldError{Field: "password", Problem: "is missing", Cure: "enter the account's two-step password"}
+		return Step{}, store.Invalid("password", "invalid.password_missing")
 	}
 	return l.step(id, func() (Step, error) { return l.network.EnterPassword(ctx, id, password) })
 }
@@ -80,9 +80,8 @@ func (l *Logins) LogOut(ctx context.Context, id uint64) error {
 // Session reads a session that another program has written: a Telethon StringSession, or the
 // content of its .session file, which may be in base64.
 func (l *Logins) Session(data []byte) ([]byte, error) {
-	const cure = "use what StringSession.save() printed, or the .session file of Telethon"
 	if len(bytes.TrimSpace(data)) == 0 {
-		return nil, &store.FieldError{Field: "session", Problem: "is missing", Cure: cure}
+		return nil, store.Invalid("session", "invalid.session_missing")
 	}
 	session, err := l.network.ParseSession(data)
 	if err == nil {
@@ -95,7 +94,7 @@ func (l *Logins) Session(data []byte) ([]byte, error) {
 			err = inside // it is such a file, so what is wrong with it is what matters
 		}
 	}
-	return nil, &store.FieldError{Field: "session", Problem: "is not accepted: " + platform.AsError(err).Error(), Cure: cure}
+	return nil, store.Invalid("session", "invalid.session_refused", store.Detail(platform.AsError(err).Error()))
 }
 
 // TakeOver gives a user account a session that another program has written, in the place of its own.
@@ -120,14 +119,14 @@ func (l *Logins) step(id uint64, do func() (Step, error)) (Step, error) {
 		return Step{}, err
 	}
 	if identity.Kind != store.IdentityUser {
-		return Step{}, &store.ConflictError{Problem: identity.Name + " is a bot", Cure: "a bot logs in with its token by itself"}
+		return Step{}, store.Conflict("conflict.is_bot", identity.Name)
 	}
 	step, err := do()
 	if e, ok := errors.AsType[*platform.Error](err); ok {
 		if e.Field != "" {
-			return step, &store.FieldError{Field: e.Field, Problem: "is not accepted: " + e.Error()}
+			return step, store.Invalid(e.Field, "invalid.refused", store.Detail(e.Error()))
 		}
-		return step, &store.ConflictError{Problem: e.Error(), Cure: "try again in a moment"}
+		return step, store.Conflict("conflict.network", store.Detail(e.Error()))
 	}
 	return step, err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/rs/zerolog"
 	"pgregory.net/rapid"
 
+	"belfry/i18n"
 	"belfry/platform"
 	"belfry/scheduler"
 	"belfry/store"
@@ -377,7 +378,7 @@ func TestWhateverANetworkAsksForThereIsAPauseAndAnEndToIt(t *testing.T) {
 				}
 				b.View(func(tx *store.Tx) error {
 					job, err := tx.Jobs.ByName("notice_1")
-					if why := job.Reason.Text("en", time.UTC); why != "Trying again: 429" {
+					if why := i18n.For("en", time.UTC).Say(job.Reason); why != "Trying again: 429" {
 						t.Errorf("it waits because %q", why)
 					}
 					return err

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"belfry/i18n"
 	"belfry/platform"
 	"belfry/scheduler"
 	"belfry/store"
@@ -81,19 +82,18 @@ func IsChanged(err error) bool {
 }
 
 func changed(p store.Post) error {
-	return changedError{&store.ConflictError{Problem: fmt.Sprintf("post %d was changed meanwhile", p.ID), Cure: "look at it again"}}
+	return changedError{store.Conflict("conflict.post_changed", p.ID)}
 }
 
 // changeable reports why a post can no longer be changed, if so.
 func changeable(p store.Post) error {
 	switch p.Status {
 	case store.PostPublished:
-		return &store.ConflictError{Problem: fmt.Sprintf("post %d is published already", p.ID), Cure: "make a new post"}
+		return store.Conflict("conflict.post_published", p.ID)
 	case store.PostPublishing:
-		return &store.ConflictError{Problem: fmt.Sprintf("post %d is being published", p.ID), Cure: "wait, or cancel it first"}
+		return store.Conflict("conflict.post_publishing", p.ID)
 	case store.PostUnknown:
-		return &store.ConflictError{Problem: fmt.Sprintf("nobody knows whether post %d is out", p.ID),
-			Cure: "look in the chat, then retry it as it is or make a new post"}
+		return store.Conflict("conflict.post_unknown", p.ID)
 	}
 	return nil
 }
@@ -109,7 +109,7 @@ func (w *Worker) Cancel(tx *store.Tx, id uint64) (store.Post, error) {
 		return post, nil
 	case store.PostScheduled, store.PostPublishing, store.PostFailed, store.PostSkipped:
 	default:
-		return post, &store.ConflictError{Problem: fmt.Sprintf("post %d is %s", id, post.Status), Cure: "delete the message in the chat"}
+		return post, store.Conflict("conflict.post_out", id, i18n.M("post.status."+string(post.Status)+".name"))
 	}
 	if err := mayChange(tx, post); err != nil {
 		return post, err
@@ -134,10 +134,10 @@ func (w *Worker) Retry(tx *store.Tx, id uint64) (store.Post, error) {
 		return post, err
 	}
 	if !post.Status.Final() {
-		return post, &store.ConflictError{Problem: fmt.Sprintf("post %d has not ended yet: it is %s", id, post.Status), Cure: "publish it now instead"}
+		return post, store.Conflict("conflict.post_not_ended", id, i18n.M("post.status."+string(post.Status)+".name"))
 	}
 	if post.Status == store.PostPublished {
-		return post, &store.ConflictError{Problem: fmt.Sprintf("post %d is published already", id), Cure: "make a new post"}
+		return post, store.Conflict("conflict.post_published", id)
 	}
 	identity, err := tx.Identities.Get(post.IdentityID)
 	if err != nil {
@@ -154,7 +154,7 @@ func (w *Worker) PublishNow(tx *store.Tx, id uint64) (store.Post, error) {
 		return post, err
 	}
 	if post.Status.Final() {
-		return post, &store.ConflictError{Problem: fmt.Sprintf("post %d is %s", id, post.Status), Cure: "retry it if it has not gone out"}
+		return post, store.Conflict("conflict.post_ended", id, i18n.M("post.status."+string(post.Status)+".name"))
 	}
 	if _, err := scheduler.RunNow(tx, post.JobName()); err != nil {
 		return post, err
@@ -170,7 +170,7 @@ func (w *Worker) Approve(tx *store.Tx, id uint64) (store.Post, error) {
 		return post, err
 	}
 	if post.Status.Final() {
-		return post, &store.ConflictError{Problem: fmt.Sprintf("post %d is %s", id, post.Status), Cure: "retry it if it has not gone out"}
+		return post, store.Conflict("conflict.post_ended", id, i18n.M("post.status."+string(post.Status)+".name"))
 	}
 	if err := mayChange(tx, post); err != nil {
 		return post, err
@@ -204,7 +204,7 @@ func MayStart(tx *store.Tx, name string) error {
 		return err
 	}
 	if post, err := tx.Posts.Get(job.Subject); err == nil && post.AwaitsApproval() {
-		return &store.ConflictError{Problem: fmt.Sprintf("post %d needs approval", post.ID), Cure: "approve it"}
+		return store.Conflict("conflict.needs_approval", post.ID)
 	}
 	return nil
 }
@@ -213,7 +213,7 @@ func MayStart(tx *store.Tx, name string) error {
 func mayChange(tx *store.Tx, post store.Post) error {
 	err := scheduler.MayChange(tx, post.JobName())
 	if _, running := errors.AsType[*store.ConflictError](err); running {
-		return &store.ConflictError{Problem: fmt.Sprintf("post %d is on its way right now", post.ID), Cure: "look again in a moment"}
+		return store.Conflict("conflict.post_running", post.ID)
 	}
 	return err
 }
@@ -264,12 +264,10 @@ func CreateContent(tx *store.Tx, r ContentRequest) (store.Content, error) {
 	switch platform.Format(content.Format) {
 	case platform.HTML, platform.Markdown, platform.Plain:
 	default:
-		return content, &store.FieldError{Field: "format", Problem: fmt.Sprintf("%q is not known", r.Format),
-			Cure: "use html, markdown or plain"}
+		return content, store.Invalid("format", "invalid.format", r.Format)
 	}
 	if content.Text == "" && len(content.Media) == 0 {
-		return content, &store.FieldError{Field: "title", Problem: "is missing, and so is everything else",
-			Cure: "send title and description, or text, or media"}
+		return content, store.Invalid("title", "invalid.nothing")
 	}
 	return content, tx.Contents.Put(&content)
 }

@@ -3,7 +3,6 @@ package posts
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -160,8 +159,7 @@ func canonical(name string) string {
 // twice a year, and nobody can tell which.
 func ParseTime(field, text string) (time.Time, error) {
 	if text == "" {
-		return time.Time{}, &store.FieldError{Field: field, Problem: "is missing",
-			Cure: "write when, with a zone, such as 2026-11-14T12:01:00Z or 2026-11-14T15:01:00+03:00"}
+		return time.Time{}, store.Invalid(field, "invalid.time_missing")
 	}
 	at, err := time.Parse(time.RFC3339, text)
 	if _, offset := at.Zone(); err == nil && max(offset, -offset) < 24*60*60 { // time.Parse takes +24:00 too
@@ -169,12 +167,10 @@ func ParseTime(field, text string) (time.Time, error) {
 	}
 	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04"} {
 		if _, err := time.Parse(layout, text); err == nil {
-			return time.Time{}, &store.FieldError{Field: field, Problem: fmt.Sprintf("%q names no time zone", text),
-				Cure: "add Z for UTC or an offset such as +03:00"}
+			return time.Time{}, store.Invalid(field, "invalid.time_no_zone", text)
 		}
 	}
-	return time.Time{}, &store.FieldError{Field: field, Problem: fmt.Sprintf("%q is not a time", text),
-		Cure: "write it as 2026-11-14T12:01:00Z or 2026-11-14T15:01:00+03:00"}
+	return time.Time{}, store.Invalid(field, "invalid.time", text)
 }
 
 // fillIdentity finds the identity that posts, and with it the target.
@@ -183,9 +179,7 @@ func (d *Draft) fillIdentity(tx *store.Tx) error {
 	if d.post.IdentityID != 0 {
 		d.identity, err = tx.Identities.Get(d.post.IdentityID)
 		if errors.Is(err, store.ErrNotFound) || (err == nil && d.identity.Platform != d.post.Platform) {
-			return &store.FieldError{Field: "identity_id",
-				Problem: fmt.Sprintf("%d is no login for %s", d.post.IdentityID, d.post.Platform),
-				Cure:    "use the id of one that identities lists"}
+			return store.Invalid("identity_id", "invalid.no_account_for", d.post.IdentityID, d.post.Platform)
 		}
 	} else {
 		d.identity, err = defaultIdentity(tx, d.post.Platform)
@@ -198,8 +192,7 @@ func (d *Draft) fillIdentity(tx *store.Tx) error {
 		d.post.Target = d.identity.Target
 	}
 	if d.post.Target == "" {
-		return &store.FieldError{Field: "target", Problem: "is missing, and the login has no chat that it posts to by itself",
-			Cure: "name a chat such as @channel"}
+		return store.Invalid("target", "invalid.target_missing")
 	}
 	return nil
 }
@@ -214,11 +207,9 @@ func defaultIdentity(tx *store.Tx, platform string) (store.Identity, error) {
 	case len(all) == 1 && n == 1:
 		return all[0], nil
 	case n == 0:
-		return store.Identity{}, &store.FieldError{Field: "identity_id", Problem: "is missing, and there is no login for " + platform,
-			Cure: "add one: set TELEGRAM_BOT_TOKEN, or use the page's Connected accounts"}
+		return store.Identity{}, store.Invalid("identity_id", "invalid.nobody_for", platform)
 	}
-	return store.Identity{}, &store.FieldError{Field: "identity_id", Problem: fmt.Sprintf("is missing, and there are %d logins for %s", n, platform),
-		Cure: "say which one posts"}
+	return store.Identity{}, store.Invalid("identity_id", "invalid.which_account", n)
 }
 
 // check looks at the whole post, as it will be sent.
@@ -229,17 +220,15 @@ func (w *Worker) check(ctx context.Context, d Draft, now time.Time, pastIsFine b
 	}
 	switch at := d.post.ScheduledTime; {
 	case at.Before(now.Add(-pastTolerance)) && !pastIsFine:
-		return &store.FieldError{Field: "scheduled_time", Problem: "is in the past: it is " + now.Format(time.RFC3339) + " now",
-			Cure: "choose a later time, or send allow_past to publish at once"}
+		return store.Invalid("scheduled_time", "invalid.past")
 	case at.After(now.Add(maxAhead)):
-		return &store.FieldError{Field: "scheduled_time", Problem: "is more than ten years away", Cure: "check the year"}
+		return store.Invalid("scheduled_time", "invalid.far", 10)
 	}
 	if d.post.Lateness.Policy == store.LateEach {
-		return &store.FieldError{Field: "lateness", Problem: "cannot be run_each for a post, which is sent once", Cure: "use run_once or skip"}
+		return store.Invalid("lateness", "invalid.run_each")
 	}
 	if d.post.Lateness.Policy == store.LateSkip && d.post.Lateness.Grace <= 0 { // it would never be in time
-		return &store.FieldError{Field: "lateness.grace", Problem: "is missing, or not more than 0",
-			Cure: "say how late is still in time, such as 15m"}
+		return store.Invalid("lateness.grace", "invalid.grace")
 	}
 	if _, err := network.Check(platformPost(d.normal())); err != nil {
 		return fieldError(err)
@@ -270,11 +259,10 @@ func (w *Worker) network(name string) (Network, error) {
 		return network, nil
 	}
 	known := slices.Sorted(maps.Keys(w.networks))
-	problem := fmt.Sprintf("%q is not available in this version", name)
 	if name == "" {
-		problem = "is missing"
+		return nil, store.Invalid("platform", "invalid.platform_missing", strings.Join(known, ", "))
 	}
-	return nil, &store.FieldError{Field: "platform", Problem: problem, Cure: "use " + strings.Join(known, ", ")}
+	return nil, store.Invalid("platform", "invalid.not_in_version", name, strings.Join(known, ", "))
 }
 
 // fieldError turns a network's objection into one about the request's field.
@@ -287,7 +275,7 @@ func fieldError(err error) error {
 			field = "target"
 		}
 	}
-	return &store.FieldError{Field: field, Problem: "is not accepted: " + e.Error()}
+	return store.Invalid(field, "invalid.refused", store.Detail(e.Error()))
 }
 
 // Measure counts the text of a request as its network does. A request that is not complete yet is

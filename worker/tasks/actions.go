@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"belfry/i18n"
 	"belfry/platform"
 	"belfry/scheduler"
 	"belfry/store"
@@ -74,7 +75,7 @@ func (w *Worker) Resume(tx *store.Tx, id uint64) (store.Task, error) {
 func running(tx *store.Tx, id uint64) (store.Task, error) {
 	task, err := tx.Tasks.Get(id)
 	if err == nil && task.Status.Final() {
-		err = &store.ConflictError{Problem: fmt.Sprintf("task %d has ended: it is %s", id, task.Status), Cure: "make a new task"}
+		err = store.Conflict("conflict.task_ended", id, i18n.M("task.status."+string(task.Status)+".name"))
 	}
 	return task, err
 }
@@ -86,7 +87,7 @@ func (w *Worker) Cancel(tx *store.Tx, id uint64) (store.Task, error) {
 		return task, err
 	}
 	if task.Status.Final() {
-		return task, &store.ConflictError{Problem: fmt.Sprintf("task %d has ended: it is %s", id, task.Status)}
+		return task, store.Conflict("conflict.task_ended", id, i18n.M("task.status."+string(task.Status)+".name"))
 	}
 	if _, err := end(tx, &task, store.TaskCancelled, task.LastError); err != nil {
 		return task, err
@@ -104,7 +105,7 @@ func (w *Worker) Retry(tx *store.Tx, id uint64) (store.Task, error) {
 	}
 	_, err = tx.Identities.Get(task.IdentityID)
 	if errors.Is(err, store.ErrNotFound) {
-		return task, &store.ConflictError{Problem: fmt.Sprintf("the login of task %d was removed", id), Cure: "make a new task"}
+		return task, store.Conflict("conflict.task_login_gone", id)
 	}
 	if err != nil {
 		return task, err
@@ -120,7 +121,7 @@ func (w *Worker) Retry(tx *store.Tx, id uint64) (store.Task, error) {
 		return task, err
 	}
 	if task.Left() == 0 && task.Status != store.TaskPreparing {
-		return task, &store.ConflictError{Problem: fmt.Sprintf("task %d has no chat that failed", id), Cure: "make a new task"}
+		return task, store.Conflict("conflict.none_failed", id)
 	}
 	return task, nil
 }
@@ -192,7 +193,7 @@ func (w *Worker) toMe(ctx context.Context, task store.Task) (platform.Receipt, e
 	if e.Kind == platform.Refused && e.Scope == platform.ScopeContent {
 		return receipt, fieldError(e)
 	}
-	return receipt, &store.ConflictError{Problem: "the preview was not sent: " + e.Error(), Cure: "try again in a moment"}
+	return receipt, store.Conflict("conflict.preview", store.Detail(e.Error()))
 }
 
 func (w *Worker) deadline(task store.Task) time.Duration {
@@ -236,7 +237,7 @@ func ListChats(tx *store.Tx, identityID uint64) error {
 		return err
 	}
 	if identity.Kind != store.IdentityUser {
-		return &store.ConflictError{Problem: "a bot has no list of its chats", Cure: "choose a user account"}
+		return store.Conflict("conflict.bot_no_chats")
 	}
 	return scheduler.Put(tx, store.Job{
 		Name: fmt.Sprintf("chat_list_%d", identityID), Kind: ListKind, Subject: identityID,

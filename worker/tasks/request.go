@@ -122,15 +122,15 @@ func (d *Draft) setPauses(r Request) error {
 	}
 	switch {
 	case d.task.MinPause < 0 || d.task.MinPause > maxPause:
-		return &store.FieldError{Field: "min_seconds_between_chats", Problem: "is not between 0 and 86400", Cure: "use 20 or more"}
+		return store.Invalid("min_seconds_between_chats", "invalid.min_pause")
 	case d.task.MaxPause > maxPause:
-		return &store.FieldError{Field: "max_seconds_between_chats", Problem: "is more than 86400, a day", Cure: "40 is usual"}
+		return store.Invalid("max_seconds_between_chats", "invalid.max_pause")
 	case d.task.MaxPause < d.task.MinPause:
-		return &store.FieldError{Field: "max_seconds_between_chats", Problem: "is less than min_seconds_between_chats", Cure: "make it at least as large"}
+		return store.Invalid("max_seconds_between_chats", "invalid.pause_order")
 	case d.task.MaxAttempts < 1 || d.task.MaxAttempts > maxAttempts:
-		return &store.FieldError{Field: "max_attempts", Problem: "is not between 1 and 100", Cure: "3 is usual"}
+		return store.Invalid("max_attempts", "invalid.attempts")
 	case d.task.DailyCap < 0:
-		return &store.FieldError{Field: "daily_cap", Problem: "is less than 0", Cure: "leave it out for no limit"}
+		return store.Invalid("daily_cap", "invalid.cap")
 	}
 	return nil
 }
@@ -140,11 +140,10 @@ func (d *Draft) setTimes(r Request, now time.Time, zone *time.Location) error {
 	if r.StartAt != "" {
 		at, err := time.Parse(time.RFC3339, r.StartAt)
 		if _, offset := at.Zone(); err != nil || max(offset, -offset) >= 24*60*60 { // time.Parse takes +24:00 too
-			return &store.FieldError{Field: "start_at", Problem: fmt.Sprintf("%q is not a time with a zone", r.StartAt),
-				Cure: "write it as 2026-11-14T12:01:00Z or 2026-11-14T15:01:00+03:00"}
+			return store.Invalid("start_at", "invalid.time", r.StartAt)
 		}
 		if at.After(now.Add(maxAhead)) {
-			return &store.FieldError{Field: "start_at", Problem: "is more than a year away", Cure: "check the year"}
+			return store.Invalid("start_at", "invalid.far", 1)
 		}
 		if at.After(now) {
 			d.task.StartAt = at.UTC()
@@ -154,12 +153,15 @@ func (d *Draft) setTimes(r Request, now time.Time, zone *time.Location) error {
 		return nil
 	}
 	for _, of := range []struct{ field, value string }{{"quiet_from", r.QuietFrom}, {"quiet_to", r.QuietTo}} {
+		if of.value == "" {
+			return store.Invalid(of.field, "invalid.time_of_day_missing")
+		}
 		if _, err := time.Parse("15:04", of.value); err != nil {
-			return &store.FieldError{Field: of.field, Problem: fmt.Sprintf("%q is not a time of the day", of.value), Cure: "write it as 22:00"}
+			return store.Invalid(of.field, "invalid.time_of_day", of.value)
 		}
 	}
 	if r.QuietFrom == r.QuietTo {
-		return &store.FieldError{Field: "quiet_to", Problem: "is the same as quiet_from", Cure: "leave a part of the day for sending"}
+		return store.Invalid("quiet_to", "invalid.quiet_same")
 	}
 	d.task.Quiet = store.QuietHours{From: r.QuietFrom, To: r.QuietTo, Zone: zone.String()}
 	return nil
@@ -171,20 +173,17 @@ func (d *Draft) setTargets(targets, usual []string) error {
 		targets = usual
 	}
 	if len(targets) == 0 {
-		return &store.FieldError{Field: "target_chat_ids", Problem: "is empty, and so is TARGET_CHAT_IDS",
-			Cure: "name chats, such as -1001234567890 or @name"}
+		return store.Invalid("target_chat_ids", "invalid.no_targets")
 	}
 	if len(targets) > maxTargets {
-		return &store.FieldError{Field: "target_chat_ids", Problem: fmt.Sprintf("names %d chats, and %d are the limit", len(targets), maxTargets),
-			Cure: "make several tasks"}
+		return store.Invalid("target_chat_ids", "invalid.too_many_targets", len(targets), maxTargets)
 	}
 	seen := make(map[string]bool, len(targets))
 	d.targets = make([]string, 0, len(targets))
 	for i, target := range targets {
 		target, ok := normalTarget(target)
 		if !ok {
-			return &store.FieldError{Field: fmt.Sprintf("target_chat_ids[%d]", i), Problem: fmt.Sprintf("%q is not a chat", targets[i]),
-				Cure: "write an id such as -1001234567890, a name such as @name, or a link"}
+			return store.Invalid(fmt.Sprintf("target_chat_ids[%d]", i), "invalid.chat", targets[i])
 		}
 		if seen[target] {
 			continue
@@ -236,11 +235,10 @@ func account(tx *store.Tx, id uint64) (store.Identity, error) {
 	}
 	identity, err := tx.Identities.Get(id)
 	if errors.Is(err, store.ErrNotFound) {
-		return identity, &store.FieldError{Field: "identity_id", Problem: fmt.Sprintf("%d is no login", id), Cure: "use the id of one that identities lists"}
+		return identity, store.Invalid("identity_id", "invalid.no_account", id)
 	}
 	if err == nil && identity.Kind != store.IdentityUser {
-		return identity, &store.FieldError{Field: "identity_id", Problem: fmt.Sprintf("%d is a bot, and broadcasts are sent by user accounts", id),
-			Cure: "use the id of a user account"}
+		return identity, store.Invalid("identity_id", "invalid.bot_sends", id)
 	}
 	return identity, err
 }
@@ -252,11 +250,9 @@ func usualAccount(tx *store.Tx) (store.Identity, error) {
 	all = slices.DeleteFunc(all, func(i store.Identity) bool { return i.Kind != store.IdentityUser })
 	switch n := len(all) + damaged; {
 	case len(all) == 0:
-		return store.Identity{}, &store.FieldError{Field: "identity_id", Problem: "is missing, and there is no user account",
-			Cure: "log one in: on the page under Connected accounts, with belfry login, or by TELETHON_SESSION"}
+		return store.Identity{}, store.Invalid("identity_id", "invalid.no_user")
 	case n > 1:
-		return store.Identity{}, &store.FieldError{Field: "identity_id", Problem: fmt.Sprintf("is missing, and there are %d user accounts", n),
-			Cure: "say which one sends"}
+		return store.Identity{}, store.Invalid("identity_id", "invalid.which_account", n)
 	}
 	return all[0], nil
 }
@@ -268,7 +264,7 @@ func fieldError(err error) error {
 	if field == "" {
 		field = "text"
 	}
-	return &store.FieldError{Field: field, Problem: "is not accepted: " + e.Error()}
+	return store.Invalid(field, "invalid.refused", store.Detail(e.Error()))
 }
 
 // Seconds is a length of time that was given in seconds; one that no pause can have stays too long.
