@@ -134,3 +134,28 @@ func TestWhatIsInvalidComesWithACure(t *testing.T) {
 		}
 	}
 }
+
+func TestLengthsOfTimeInWords(t *testing.T) {
+	const day = 24 * time.Hour
+	for _, c := range []struct {
+		d      time.Duration
+		en, ru string
+	}{
+		{time.Second, "in 1 second", "через 1 секунду"},
+		{50 * time.Second, "in 50 seconds", "через 50 секунд"},
+		{time.Minute, "in 1 minute", "через 1 минуту"},
+		{2 * time.Minute, "in 2 minutes", "через 2 минуты"},
+		{11 * time.Minute, "in 11 minutes", "через 11 минут"},
+		{21 * time.Minute, "in 21 minutes", "через 21 минуту"},
+		{time.Hour, "in 1 hour", "через 1 час"},
+		{23 * time.Hour, "in 23 hours", "через 23 часа"},
+		{2 * day, "in 2 days", "через 2 дня"},
+		{5 * day, "in 5 days", "через 5 дней"},
+		{90 * day, "in 3 months", "через 3 месяца"},
+		{5 * 365 * day, "in 5 years", "через 5 лет"},
+	} {
+		if en, ru := For("en", time.UTC).T("time.in", c.d), For("ru", time.UTC).T("time.in", c.d); en != c.en || ru != c.ru {
+			t.Errorf("%s: %q, %q", c.d, en, ru)
+		}
+	}
+}

@@ -206,12 +206,6 @@ func TestAlertsInRussian(t *testing.T) {
 	h.get("/alerts").has(t, "Пост 1 в @evening_news не опубликован", "Отказано: этому входу нельзя публиковать в чате", "Принять все")
 	h.socket()("POST", "/alerts/acknowledge", "")
 	h.get("/alerts").has(t, "принято", "командная строка")
-	w := russianWords().Next
-	for n, want := range map[int]string{1: "1 новое оповещение", 5: "5 новых оповещений", 21: "21 новое оповещение"} {
-		if got := w.Unseen(n, false); got != want {
-			t.Errorf("%d: %q", n, got)
-		}
-	}
 }
 
 func TestTheFirstPageLeadsToAlertsAndSaysNothingTwice(t *testing.T) {
@@ -307,7 +301,7 @@ func TestManyAlertsComeInPages(t *testing.T) {
 	h.get("/").has(t, "More than 100 new alerts")
 	page := h.get("/alerts")
 	page.has(t, "There are more; acknowledge these to see them.", "Post 60 to", "Older alerts")
-	if n := strings.Count(page.body, `id="see-`) - 1; n != shownAlerts {
+	if n := strings.Count(page.body, `id="see-`) - 1; n != 50 {
 		t.Errorf("%d alerts have a button", n)
 	}
 	h.get("/alerts?cursor="+pagesOn(t, page)).has(t, "Post 35 to", "To the latest")

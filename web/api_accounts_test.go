@@ -264,7 +264,6 @@ func TestACheckUnderWayIsShownAndNotBegunTwice(t *testing.T) {
 func TestWithoutAWorkerNoAccountsAreOffered(t *testing.T) {
 	h := start(t)
 	h.without(func(w *Workers) { w.Accounts = nil })
-	h.server.ui.Accounts = nil
 	e := h.server.routes(nil)
 	for _, route := range e.Routes() {
 		if strings.Contains(route.Path, "/accounts") || strings.Contains(route.Path, "autocheck") {

@@ -146,7 +146,7 @@ func TestNoJobLeadsPastApproval(t *testing.T) {
 func TestAPostIsHeldAndApprovedOnThePage(t *testing.T) {
 	h := start(t)
 	h.signIn()
-	form := []string{"identity_id", "1", "text", "Read me first", "format", "plain", "when", "at", "time", h.now().UTC().Add(3 * time.Hour).Format(inputTime)}
+	form := []string{"identity_id", "1", "text", "Read me first", "format", "plain", "when", "at", "time", h.now().UTC().Add(3 * time.Hour).Format("2006-01-02T15:04")}
 	if a := h.submit("/posts/new", append(form, "hold", "on", "text", "")...); a.header.Get("Location") != "/posts/1?done=held" {
 		t.Fatalf("%d %v %s", a.status, a.header, a.body)
 	}
@@ -217,7 +217,7 @@ func TestAHeldPostWhoseTimeHasPassedSaysWhatFollows(t *testing.T) {
 func TestHeldPostsDoNotHideWhatIsComing(t *testing.T) {
 	h := start(t)
 	h.signIn()
-	for i := range maxHeld + 1 {
+	for i := range 101 {
 		h.holdPost(fmt.Sprintf("Held %d", i), -time.Hour, store.Lateness{})
 	}
 	h.schedulePost("This one goes out", time.Hour)
@@ -227,7 +227,7 @@ func TestHeldPostsDoNotHideWhatIsComing(t *testing.T) {
 			t.Errorf("the first page lacks %q", words)
 		}
 	}
-	if n := strings.Count(page, `id="held-`); n != maxTrouble+1 { // and the title
+	if n := strings.Count(page, `id="held-`); n != 3+1 { // and the title
 		t.Errorf("%d are shown", n)
 	}
 	if strings.Contains(page, `id="run-post_1"`) {
@@ -235,15 +235,6 @@ func TestHeldPostsDoNotHideWhatIsComing(t *testing.T) {
 	}
 	if list := h.get("/posts?status=held").body; !strings.Contains(list, `rel="next"`) || !strings.Contains(list, "99+") {
 		t.Error("the list has no second page")
-	}
-}
-
-func TestWordsOfApprovalInRussian(t *testing.T) {
-	w := russianWords().Approval
-	for n, want := range map[int]string{1: "1 пост ждёт одобрения", 3: "3 поста ждут одобрения", 11: "11 постов ждут одобрения", 21: "21 пост ждёт одобрения"} {
-		if got := w.Waiting(n, false); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
 	}
 }
 
@@ -271,7 +262,7 @@ func TestNobodyAgreesToWhatWasNotShown(t *testing.T) {
 			t.Errorf("%s: %d %s", step, a.status, a.body)
 		}
 	}
-	form := []string{"identity_id", "1", "text", "Mine", "format", "plain", "when", "at", "time", h.now().UTC().Add(3 * time.Hour).Format(inputTime), "seen"}
+	form := []string{"identity_id", "1", "text", "Mine", "format", "plain", "when", "at", "time", h.now().UTC().Add(3 * time.Hour).Format("2006-01-02T15:04"), "seen"}
 	a := h.submit("/posts/1/change", append(form, opened)...)
 	if a.status != http.StatusUnprocessableEntity || !strings.Contains(a.body, "someone changed it after you opened this form") || !strings.Contains(a.body, ">Mine<") {
 		t.Errorf("change: %d %s", a.status, a.body)

@@ -106,7 +106,7 @@ func liveUpdatesDisturbNobody(t *testing.T, chromium context.Context) {
 	}
 	// A page that nobody sees lets its stream go, and takes it up again.
 	b.do(chromedp.Evaluate[chromedp.Void](`Object.defineProperty(document, "hidden", {value: true, configurable: true}); document.dispatchEvent(new Event("visibilitychange"))`))
-	for len(h.server.streams) > 0 {
+	for h.server.page.Live() > 0 {
 		h.schedulePost("Unseen", 3*time.Hour) // a closed stream is noticed at the latest when something is sent
 	}
 	h.schedulePost("While nobody looked", 90*time.Minute)

@@ -26,6 +26,7 @@ import (
 	"belfry/scheduler"
 	"belfry/store"
 	"belfry/web/api"
+	"belfry/web/page"
 	"belfry/worker/accounts"
 	"belfry/worker/alerts"
 	"belfry/worker/identities"
@@ -52,7 +53,8 @@ type harness struct {
 	watch      *accounts.Worker
 	alerts     *alerts.Worker // not started: it does not look before a test asks for it
 	disk       alerts.Disk    // of which the next look learns
-	site       *memorySite    // where accounts are watched
+	workers    Workers
+	site       *memorySite // where accounts are watched
 	socketPath string
 	base       string // such as http://127.0.0.1:40001
 	client     *http.Client
@@ -67,7 +69,7 @@ type harness struct {
 type acceptsAll struct{}
 
 func (acceptsAll) Check(p platform.Post) (platform.Measure, error) {
-	text := PlainText(string(p.Format), p.Text)
+	text := page.PlainText(string(p.Format), p.Text)
 	m := platform.Measure{Length: len(utf16.Encode([]rune(text))), Limit: 4096}
 	if m.Length > m.Limit {
 		return m, &platform.Error{Kind: platform.Refused, Scope: platform.ScopeContent, Field: "text",
@@ -122,8 +124,8 @@ func startWith(t testing.TB, network func(*harness) (tasks.Network, platform.Log
 	h.alerts = alerts.New(db, told, alerts.Config{Disk: h.measured, Calm: time.Nanosecond})
 	maps.Copy(kinds, h.alerts.Jobs())
 	schedule := scheduler.New(db, scheduler.Config{Kinds: kinds, Log: zerolog.New(io.Discard), Now: h.now})
-	workers := Workers{Posts: h.posts, Tasks: h.tasks, Logins: identities.NewLogins(db, loggedIn), Accounts: h.watch, Alerts: h.alerts}
-	if h.server, err = New(cfg, db, schedule, workers, h.allConnections); err != nil {
+	h.workers = Workers{Posts: h.posts, Tasks: h.tasks, Logins: identities.NewLogins(db, loggedIn), Accounts: h.watch, Alerts: h.alerts}
+	if h.server, err = New(cfg, db, schedule, h.workers, h.allConnections); err != nil {
 		t.Fatal(err)
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -164,10 +166,11 @@ func startWith(t testing.TB, network func(*harness) (tasks.Network, platform.Log
 
 // without takes workers away from the server.
 func (h *harness) without(change func(*Workers)) {
-	w := Workers{Posts: h.posts, Tasks: h.tasks, Logins: h.server.logins, Accounts: h.watch, Alerts: h.alerts}
+	w := h.workers
 	change(&w)
-	h.server.accounts, h.server.alerts = w.Accounts, w.Alerts
-	h.server.api = api.New(api.Config{Sessions: h.server.sessions, Connections: h.allConnections}, h.db, w)
+	if err := h.server.open(w); err != nil {
+		h.fatal(err)
+	}
 }
 
 // newClient is a browser without cookies that does not follow redirections.

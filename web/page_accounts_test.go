@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"belfry/i18n"
 	"belfry/platform/profile"
 	"belfry/store"
 	"belfry/web/api"
@@ -106,7 +107,7 @@ func TestAListOnThePageIsReportedAndWhatWasNotUnderstoodStays(t *testing.T) {
 	h.submit("/accounts/new", "list", " ").has(t, "The list names nobody: write one name in each line")
 	h.submit("/accounts/new", "list", "a", "note", strings.Repeat("x", 501)).has(t, "is longer than 500 characters")
 	h.submit("/language", "lang", "ru")
-	h.client.Jar.SetCookies(h.request("GET", "/", "").URL, []*http.Cookie{{Name: languageCookie, Value: "ru", Path: "/"}})
+	h.client.Jar.SetCookies(h.request("GET", "/", "").URL, []*http.Cookie{{Name: "belfry-language", Value: "ru", Path: "/"}})
 	h.submit("/accounts/new", "list", "not a name").has(t, "Отклонено: 1.", "— не имя на instagram")
 }
 
@@ -222,7 +223,7 @@ func TestTheLastCheckSaysOfEachSiteWhyItWasGivenUp(t *testing.T) {
 		until = tx.Now().Add(time.Hour)
 		c := store.AccountCheck{Status: store.AccountCheckRunning, Began: tx.Now(), Of: 30, Total: 9, Checked: 9, NotFound: 9}
 		c.GiveUp("tiktok", store.Reason{Code: store.ReasonNoCanary, Until: until})
-		if tiktok := inEnglish().Say(c.Reason); !strings.HasPrefix(tiktok, "tiktok: The site does not find") {
+		if tiktok := i18n.For("en", time.UTC).Say(c.Reason); !strings.HasPrefix(tiktok, "tiktok: The site does not find") {
 			t.Error(tiktok)
 		}
 		c.GiveUp("github", store.Reason{Code: store.ReasonNoAnswers, N: 5, Until: until, Detail: "too many requests (status 429)"})
@@ -247,7 +248,7 @@ func TestTheLastCheckSaysOfEachSiteWhyItWasGivenUp(t *testing.T) {
 		!strings.HasPrefix(last.Reason.Text, "24 of 30 sites would not say whether accounts exist: tiktok, github, site-0") {
 		t.Errorf("%+v: %+v", last, last.Reason)
 	}
-	h.client.Jar.SetCookies(h.request("GET", "/", "").URL, []*http.Cookie{{Name: languageCookie, Value: "ru", Path: "/"}})
+	h.client.Jar.SetCookies(h.request("GET", "/", "").URL, []*http.Cookie{{Name: "belfry-language", Value: "ru", Path: "/"}})
 	h.get("/accounts").has(t, "Сайты, на которых она прервана", "Сайт не находит профиль", "слишком много запросов (код 429)", "и ещё 4 сайта")
 }
 

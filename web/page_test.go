@@ -9,94 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"belfry/i18n"
 	"belfry/store"
 	"belfry/web/api"
 )
-
-func TestBothLanguagesHaveEveryWord(t *testing.T) {
-	en, ru := englishWords(), russianWords()
-	for lang, w := range map[string]*words{"en": en, "ru": ru} {
-		if missing := w.missing(); len(missing) > 0 {
-			t.Errorf("%s lacks %v", lang, missing)
-		}
-		for _, status := range append(store.PostStatuses(), heldPosts) {
-			if w.Status[status].Name == "" || w.Posts.EmptyOf[status] == "" {
-				t.Errorf("%s has no words for %s", lang, status)
-			}
-		}
-	}
-	for name, lengths := range map[string][2]int{
-		"Done": {len(en.Done), len(ru.Done)}, "Fields": {len(en.Fields), len(ru.Fields)}, "JobKinds": {len(en.JobKinds), len(ru.JobKinds)},
-		"JobStates": {len(en.JobStates), len(ru.JobStates)}, "Results": {len(en.Results), len(ru.Results)}, "Formats": {len(en.Formats), len(ru.Formats)},
-	} {
-		if lengths[0] != lengths[1] {
-			t.Errorf("%s: %d in English, %d in Russian", name, lengths[0], lengths[1])
-		}
-	}
-}
-
-func TestLengthsOfTimeInWords(t *testing.T) {
-	const day = 24 * time.Hour
-	for _, c := range []struct {
-		d      time.Duration
-		en, ru string
-	}{
-		{time.Second, "in 1 second", "через 1 секунду"},
-		{50 * time.Second, "in 50 seconds", "через 50 секунд"},
-		{time.Minute, "in 1 minute", "через 1 минуту"},
-		{2 * time.Minute, "in 2 minutes", "через 2 минуты"},
-		{11 * time.Minute, "in 11 minutes", "через 11 минут"},
-		{21 * time.Minute, "in 21 minutes", "через 21 минуту"},
-		{time.Hour, "in 1 hour", "через 1 час"},
-		{23 * time.Hour, "in 23 hours", "через 23 часа"},
-		{2 * day, "in 2 days", "через 2 дня"},
-		{5 * day, "in 5 days", "через 5 дней"},
-		{90 * day, "in 3 months", "через 3 месяца"},
-		{5 * 365 * day, "in 5 years", "через 5 лет"},
-	} {
-		if en, ru := englishWords().Time.In(c.d), russianWords().Time.In(c.d); en != c.en || ru != c.ru {
-			t.Errorf("%s: %q, %q", c.d, en, ru)
-		}
-	}
-	if got := lengthGenitiveRU(time.Hour); got != "1 часа" {
-		t.Error(got)
-	}
-}
-
-func TestTimesOfTheFormAreReadInItsZone(t *testing.T) {
-	berlin, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := reader{Printer: i18n.For("en", berlin), zone: berlin, words: englishWords(), lang: "en"}
-	for text, want := range map[string]string{
-		"2027-01-15T12:00": "2027-01-15T11:00:00Z",
-		"2027-07-15T12:00": "2027-07-15T10:00:00Z",
-		"2027-10-31T02:30": "2027-10-31T00:30:00Z", // it comes twice: the first
-		"2027-10-31T03:30": "2027-10-31T02:30:00Z",
-	} {
-		if at, err := r.formTime(text); err != nil || at.UTC().Format(time.RFC3339) != want {
-			t.Errorf("%s: %s %v", text, at.UTC(), err)
-		}
-	}
-	for _, text := range []string{"", "tomorrow", "2027-03-28T02:30", "2027-13-01T00:00"} { // the third is jumped over
-		if field, ok := errors.AsType[*store.FieldError](func() error { _, err := r.formTime(text); return err }()); !ok || field.Field != "scheduled_time" {
-			t.Errorf("%q is accepted", text)
-		}
-	}
-}
-
-func TestRedirectionsStayHere(t *testing.T) {
-	for path, want := range map[string]string{
-		"/posts?status=failed": "/posts?status=failed", "": "/", "https://attacker.example": "/", "//attacker.example": "/", "/\\attacker.example": "/",
-		"javascript:alert(1)": "/", "/\t/attacker.example": "/", "posts": "/", "/%0d%0aSet-Cookie:a": "/%0d%0aSet-Cookie:a",
-	} {
-		if got := localPath(path); got != want {
-			t.Errorf("%q leads to %q", path, got)
-		}
-	}
-}
 
 func TestAFormThatIsRefusedKeepsWhatWasTyped(t *testing.T) {
 	h := start(t)
@@ -159,7 +74,7 @@ func TestAPostIsChangedOnThePage(t *testing.T) {
 	h.signIn()
 	made := h.schedulePost("Hello", 90*time.Minute)
 	form := []string{"identity_id", "1", "text", "Good\r\nbye", "format", "markdown", "target", "@other", "when", "at",
-		"time", made.ScheduledTime.Format(inputTime), "late", "15m0s", "silent", "on", "media_kind", "video", "media_source", "https://example.com/a.mp4", "media_kind", "photo", "media_source", ""}
+		"time", made.ScheduledTime.Format("2006-01-02T15:04"), "late", "15m0s", "silent", "on", "media_kind", "video", "media_source", "https://example.com/a.mp4", "media_kind", "photo", "media_source", ""}
 	if a := h.submit("/posts/1/change", form...); a.status != http.StatusSeeOther {
 		t.Fatalf("%d %s", a.status, a.body)
 	}

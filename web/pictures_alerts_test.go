@@ -16,7 +16,7 @@ func (h *harness) wrong() {
 			{Kind: store.AlertDisk, About: "disk", Count: 700 << 20, Limit: 1 << 30, RaisedAt: ago(60 * time.Hour), OverAt: ago(56 * time.Hour), AcknowledgedAt: ago(58 * time.Hour), AcknowledgedBy: "@anna_editor"},
 			{Kind: store.AlertOverdue, About: "schedule", Name: "post_77", Count: 9, RaisedAt: ago(30 * time.Hour), OverAt: ago(1730 * time.Minute)},
 			{Kind: store.AlertTaskFailed, About: "task_3", Subject: 3, Count: 20, Limit: 24, Reason: refused, RaisedAt: ago(25 * time.Hour), AcknowledgedAt: ago(24 * time.Hour), OverAt: ago(24 * time.Hour), AcknowledgedBy: "the command line"},
-			{Kind: store.AlertDisk, About: "disk", Count: 412 << 20, Limit: 1 << 30, RaisedAt: ago(9 * time.Hour), AcknowledgedAt: ago(8 * time.Hour), AcknowledgedBy: seenOnPage},
+			{Kind: store.AlertDisk, About: "disk", Count: 412 << 20, Limit: 1 << 30, RaisedAt: ago(9 * time.Hour), AcknowledgedAt: ago(8 * time.Hour), AcknowledgedBy: "the page"},
 			{Kind: store.AlertPostFailed, About: "post_10", Subject: 10, Name: "@night_buses", Reason: refused, RaisedAt: ago(7 * time.Hour)},
 			{Kind: store.AlertJobFailing, About: "autocheck", Name: "autocheck", Count: 4, Reason: store.Reason{Code: store.ReasonTimeout}, RaisedAt: ago(40 * time.Minute), GoneAt: ago(time.Minute)},
 			{Kind: store.AlertLogin, About: "login_2", Subject: 2, Name: "weather", RaisedAt: ago(12 * time.Minute),

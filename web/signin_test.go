@@ -39,7 +39,7 @@ func TestPagesAreForSignedInBrowsersAlone(t *testing.T) {
 			t.Errorf("%s: %d %s", path, a.status, a.body)
 		}
 	}
-	for _, path := range []string{"/live/next", "/live/posts"} {
+	for _, path := range []string{"/live/", "/live/posts"} {
 		if a := h.get(path); a.status != http.StatusNoContent {
 			t.Errorf("%s: %d", path, a.status)
 		}

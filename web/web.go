@@ -60,6 +60,8 @@ type Server struct {
 	scheduler *scheduler.Scheduler
 	alerts    *alerts.Worker // may be nil
 
+	connections func() []Connection
+
 	sessions *session.Sessions
 	api      *api.Server
 	page     *page.Server
@@ -79,25 +81,31 @@ func New(cfg Config, db *store.DB, s *scheduler.Scheduler, w Workers, connection
 	if connections == nil {
 		connections = func() []Connection { return nil }
 	}
-	server := &Server{cfg: cfg, db: db, scheduler: s, alerts: w.Alerts}
+	server := &Server{cfg: cfg, db: db, scheduler: s, connections: connections}
 	var err error
 	server.sessions, err = session.New(session.Config{Hosts: cfg.Hosts, Token: cfg.Token, Password: cfg.Password, Log: cfg.Log}, db)
 	if err != nil {
 		return nil, err
 	}
-	server.api = api.New(api.Config{
-		Version: cfg.Version, Sessions: server.sessions, SignInLink: server.SignInLink, Connections: connections, Log: cfg.Log,
-	}, db, w)
-	server.page, err = page.New(page.Config{
-		Timezone: cfg.Timezone, Lang: cfg.Lang, Version: cfg.Version, Idle: cfg.Idle, Log: cfg.Log, DB: db, Scheduler: s,
-		Posts: w.Posts, Tasks: w.Tasks, Logins: w.Logins, Accounts: w.Accounts, Alerts: w.Alerts, Sessions: server.sessions,
-		SendDeliveries: server.api.SendDeliveries,
+	return server, server.open(w)
+}
+
+// open makes the doors to the workers' actions.
+func (s *Server) open(w Workers) (err error) {
+	s.alerts = w.Alerts
+	s.api = api.New(api.Config{
+		Version: s.cfg.Version, Sessions: s.sessions, SignInLink: s.SignInLink, Connections: s.connections, Log: s.cfg.Log,
+	}, s.db, w)
+	s.page, err = page.New(page.Config{
+		Timezone: s.cfg.Timezone, Lang: s.cfg.Lang, Version: s.cfg.Version, Idle: s.cfg.Idle, Log: s.cfg.Log, DB: s.db, Scheduler: s.scheduler,
+		Posts: w.Posts, Tasks: w.Tasks, Logins: w.Logins, Accounts: w.Accounts, Alerts: w.Alerts, Sessions: s.sessions,
+		SendDeliveries: s.api.SendDeliveries,
 		Connection: func(i store.Identity) (connected bool, problem string, known bool) {
-			c, known := identities.ConnectionOf(connections(), i)
+			c, known := identities.ConnectionOf(s.connections(), i)
 			return c.Connected, c.Problem, known
 		},
 	})
-	return server, err
+	return err
 }
 
 // HasPassword reports whether the page has a password. Without one nobody can sign in but with a

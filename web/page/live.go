@@ -32,6 +32,9 @@ const (
 // liveTables are the tables whose changes may show on a page.
 var liveTables = []string{"posts", "tasks", "deliveries", "chats", "accounts", "account_results", "account_checks", "account_sites", "alerts", "notices", "jobs", "runs", "holds", "identities", "settings"}
 
+// Live returns how many live pages are open.
+func (s *Server) Live() int { return len(s.streams) }
+
 // live mounts a page with parts that change while somebody looks at it, and the stream of their changes.
 func (s *Server) live(g *echo.Group, path string, load func(view) (screen, error)) {
 	g.GET(path, func(c echo.Context) error {

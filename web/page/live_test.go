@@ -1,4 +1,4 @@
-package web
+package page
 
 import (
 	"context"
@@ -13,10 +13,8 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"belfry/scheduler"
 	"belfry/store"
 	"belfry/web/session"
-	"belfry/worker/posts"
 )
 
 // streamed is the browser's end of a stream in virtual time: it notes when each event came.
@@ -47,9 +45,7 @@ func TestACommitAfterAnotherDoesNotPutOffALivePage(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer db.Close()
-		worker := posts.New(db, map[string]posts.Network{"telegram": acceptsAll{}}, posts.Config{})
-		schedule := scheduler.New(db, scheduler.Config{Kinds: map[string]scheduler.Kind{posts.Kind: worker.Job()}})
-		server, err := New(Config{}, db, schedule, Workers{Posts: worker}, nil)
+		server, err := New(Config{DB: db, Timezone: time.UTC, Ending: make(chan struct{})})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,16 +55,10 @@ func TestACommitAfterAnotherDoesNotPutOffALivePage(t *testing.T) {
 		}
 		ctx, leave := context.WithCancel(t.Context())
 		w := &streamed{ResponseRecorder: httptest.NewRecorder()}
-		c := echo.New().NewContext(httptest.NewRequestWithContext(ctx, http.MethodGet, "/live/posts?path=/posts", nil), w)
+		c := echo.New().NewContext(httptest.NewRequestWithContext(ctx, http.MethodGet, "/live/posts", nil), w)
 		session.With(c, signIn)
-		var view liveView
-		for _, v := range liveViews() {
-			if v.name == "posts" {
-				view = v
-			}
-		}
 		ended := make(chan error, 1)
-		go func() { ended <- server.live(view, make(chan struct{}))(c) }()
+		go func() { ended <- server.stream(c, server.posts) }()
 
 		begin := time.Now()
 		for i := 0; time.Since(begin) < time.Minute; i++ {
