@@ -144,7 +144,7 @@ func pagesFitASmallPhone(t *testing.T, chromium context.Context) {
 		"/tasks", "/tasks/1", "/tasks/2?show=unreachable", "/tasks/new?from=3", "/tasks/1/cancel", "/chats", "/logins/4/login", "/logins/4/login?way=qr", "/logins/4/login?way=session",
 		"/accounts", "/accounts/5", "/accounts/new", "/accounts/5/change", "/accounts/sites", "/alerts", "/password", "/posts/999"} {
 		b.open(path)
-		if eval[bool](b, `document.querySelector(".top nav").scrollWidth > document.querySelector(".top nav").clientWidth`) {
+		if eval[bool](b, `document.querySelector(".dock").scrollWidth > document.querySelector(".dock").clientWidth`) {
 			t.Errorf("%s hides a part of the navigation", path)
 		}
 		if wide := eval[int](b, `document.documentElement.scrollWidth`); wide > 360 {

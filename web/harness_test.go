@@ -59,6 +59,8 @@ type harness struct {
 	base       string // such as http://127.0.0.1:40001
 	client     *http.Client
 	stop       func() // ends the server and the scheduler
+	serve      func() // serves at another address
+	served     []chan error
 
 	mu          sync.Mutex
 	connections []Connection
@@ -128,21 +130,28 @@ func startWith(t testing.TB, network func(*harness) (tasks.Network, platform.Log
 	if h.server, err = New(cfg, db, schedule, h.workers, h.allConnections); err != nil {
 		t.Fatal(err)
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	h.base = "http://" + listener.Addr().String()
 	h.client = newClient(t)
 	ctx, cancel := context.WithCancel(context.Background())
-	served, ran := make(chan error, 1), make(chan error, 1)
-	go func() { served <- h.server.Serve(ctx, listener) }()
+	ran := make(chan error, 1)
+	h.serve = func() {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.base = "http://" + listener.Addr().String()
+		served := make(chan error, 1)
+		go func() { served <- h.server.Serve(ctx, listener) }()
+		h.served = append(h.served, served)
+	}
+	h.serve()
 	go func() { ran <- schedule.Run(ctx) }()
 	h.stop = cancel
 	t.Cleanup(func() {
 		cancel()
-		if err := <-served; err != nil {
-			t.Errorf("serve: %v", err)
+		for _, served := range h.served {
+			if err := <-served; err != nil {
+				t.Errorf("serve: %v", err)
+			}
 		}
 		if err := <-ran; err != nil {
 			t.Errorf("schedule: %v", err)
@@ -171,6 +180,8 @@ func (h *harness) without(change func(*Workers)) {
 	if err := h.server.open(w); err != nil {
 		h.fatal(err)
 	}
+	h.serve()
+	h.signIn()
 }
 
 // newClient is a browser without cookies that does not follow redirections.

@@ -145,11 +145,3 @@ func (v view) alertLink(a aboutAlert) (link, text string) {
 func (a aboutAlert) endedBySeeing() bool {
 	return !a.AcknowledgedAt.IsZero() && a.OverAt.Equal(a.AcknowledgedAt)
 }
-
-// seenBy says who has acknowledged an alert.
-func (v view) seenBy(who string) string {
-	if who == byPage {
-		return v.T("alerts.by_page")
-	}
-	return who
-}
