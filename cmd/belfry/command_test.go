@@ -103,7 +103,7 @@ func TestWrongUsageIsTwoAndSaysWhatToDo(t *testing.T) {
 		"a variable that is no number":    {args: []string{"serve"}, env: "MAX_TASK_ATTEMPTS=1.5", says: `MAX_TASK_ATTEMPTS: "1.5" cannot be used`},
 		"a variable that is no time":      {args: []string{"serve"}, env: "BELFRY_POST_BACKOFF=5", says: "BELFRY_POST_BACKOFF: \"5\" cannot be used: write a time such as 30s"},
 		"a variable that is not a bool":   {args: []string{"serve"}, env: "DISABLE_WORKERS=maybe", says: "DISABLE_WORKERS"},
-		"a language that is not there":    {args: []string{"serve", "--lang", "fr"}, says: "use en or ru"},
+		"a language that is not there":    {args: []string{"serve", "--lang", "fr"}, says: "use one of en, ru"},
 		"a text and a content":            {args: []string{"tasks", "create", "--text", "a", "--content", "3"}, says: "--text and --content"},
 		"a backup that is not there":      {args: []string{"restore", "nothing"}, says: "FILE cannot be read"},
 		"no command":                      {says: ""},

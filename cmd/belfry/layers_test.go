@@ -30,7 +30,7 @@ var (
 		"web":               {"store", "scheduler", "i18n", "workers", "web/session", "web/api", "web/page"},
 		"web/session":       {"store"},
 		"web/api":           {"store", "scheduler", "i18n", "workers", "web/session"},
-		"web/page":          {"store", "scheduler", "i18n", "workers", "web/session"},
+		"web/page":          {"store", "scheduler", "i18n", "platform", "workers", "web/session"},
 		"cmd":               {"store", "scheduler", "i18n", "platform", "adapters", "workers", "web", "web/api", "web/page"},
 		"systemd":           {},
 		"docs":              {"store", "scheduler", "platform", "adapters", "worker/tasks"}, // what is measured there

@@ -8,24 +8,22 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"belfry/platform/profile"
 	"belfry/store"
+	"belfry/worker/accounts"
 )
 
 // showSites lists the sites on which accounts can be watched, and takes rules for others.
 func (s *Server) showSites(c echo.Context, status int, f form) error {
-	var rules profile.Rules
-	var own []string
+	var sites []accounts.Site
 	err := s.DB.View(func(tx *store.Tx) (err error) {
-		rules = s.Accounts.Rules(tx)
-		own, err = s.Accounts.OwnSites(tx)
+		sites, err = s.Accounts.Sites(tx)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	v := s.view(c)
-	return s.show(c, status, v, screen{nav: "/accounts", title: v.T("sites.title"), body: v.sitesBody(f, rules, own)})
+	return s.show(c, status, v, screen{nav: "/accounts", title: v.T("sites.title"), body: v.sitesBody(f, sites)})
 }
 
 // saveSites takes rules that were typed, or those of a file; or it removes one.
