@@ -26,7 +26,6 @@ import (
 	"belfry/scheduler"
 	"belfry/store"
 	"belfry/web/api"
-	"belfry/web/page"
 	"belfry/worker/accounts"
 	"belfry/worker/alerts"
 	"belfry/worker/identities"
@@ -71,13 +70,23 @@ type harness struct {
 type acceptsAll struct{}
 
 func (acceptsAll) Check(p platform.Post) (platform.Measure, error) {
-	text := page.PlainText(string(p.Format), p.Text)
-	m := platform.Measure{Length: len(utf16.Encode([]rune(text))), Limit: 4096}
+	styled, _ := acceptsAll{}.Styled(p.Format, p.Text)
+	m := platform.Measure{Length: len(utf16.Encode([]rune(styled.Text))), Limit: 4096}
 	if m.Length > m.Limit {
 		return m, &platform.Error{Kind: platform.Refused, Scope: platform.ScopeContent, Field: "text",
 			Err: fmt.Errorf("the text is %d characters long and %d are allowed: shorten it or split it into several posts", m.Length, m.Limit)}
 	}
 	return m, nil
+}
+
+// Styled knows one bold span, and nothing else.
+func (acceptsAll) Styled(format platform.Format, text string) (platform.Styled, error) {
+	before, rest, found := strings.Cut(text, "<b>")
+	bold, after, closed := strings.Cut(rest, "</b>")
+	if format != platform.HTML || !found || !closed {
+		return platform.Styled{Text: text}, nil
+	}
+	return platform.Styled{Text: before + bold + after, Spans: []platform.Span{{Kind: platform.Bold, Start: len(before), End: len(before + bold)}}}, nil
 }
 
 func (acceptsAll) Reach(context.Context, uint64, string) error { return nil }

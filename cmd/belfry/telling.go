@@ -16,7 +16,6 @@ import (
 	"belfry/platform/telegram"
 	"belfry/platform/webhook"
 	"belfry/store"
-	"belfry/web/page"
 	"belfry/worker/adminbot"
 	"belfry/worker/alerts"
 	"belfry/worker/notices"
@@ -116,7 +115,7 @@ func (svc *service) hearAdmins(s *settings, zone *time.Location, notify store.Id
 		Posts: svc.posts, Tasks: svc.tasks, Accounts: svc.accounts, Alerts: svc.alerts, Notices: svc.notices,
 	}, adminbot.Config{
 		Admins: s.Admins, Lang: s.Lang, Zone: zone, Passphrase: s.BackupPassphrase, Folder: s.Media,
-		Plain: page.PlainText, Log: svc.log.With().Str("part", "admin bot").Logger(),
+		Log: svc.log.With().Str("part", "admin bot").Logger(),
 	})
 	if len(s.Admins) > 0 && notify.ID != 0 {
 		svc.telegram.Listen(notify.ID, telegram.Listener{Hear: svc.adminBot.Hear, Commands: svc.adminBot.Commands()})

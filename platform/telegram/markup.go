@@ -84,6 +84,55 @@ func move(e tg.MessageEntityClass, offset, length int) {
 	fields.FieldByName("Length").SetInt(int64(length))
 }
 
+// Styled reads the markup of a text as Publish does. The error is a [*platform.Error].
+func (n *Network) Styled(format platform.Format, text string) (platform.Styled, error) {
+	s, err := parse(format, text)
+	if err != nil {
+		return platform.Styled{}, refusedContent("text", err)
+	}
+	return platform.Styled{Text: s.text, Spans: s.spans()}, nil
+}
+
+// spans are the entities that a reader can see, in bytes.
+func (s styled) spans() (spans []platform.Span) {
+	at := make([]int, 0, len(s.text)+1) // the byte at which each UTF-16 unit begins
+	for i, r := range s.text {
+		for range utf16.RuneLen(r) {
+			at = append(at, i)
+		}
+	}
+	at = append(at, len(s.text))
+	for _, e := range s.entities {
+		span := platform.Span{Start: at[e.GetOffset()], End: at[e.GetOffset()+e.GetLength()]}
+		switch e := e.(type) {
+		case *tg.MessageEntityBold:
+			span.Kind = platform.Bold
+		case *tg.MessageEntityItalic:
+			span.Kind = platform.Italic
+		case *tg.MessageEntityUnderline:
+			span.Kind = platform.Underline
+		case *tg.MessageEntityStrike:
+			span.Kind = platform.Strike
+		case *tg.MessageEntityCode:
+			span.Kind = platform.Code
+		case *tg.MessageEntityPre:
+			span.Kind = platform.Pre
+		case *tg.MessageEntityBlockquote:
+			span.Kind = platform.Quote
+		case *tg.MessageEntitySpoiler:
+			span.Kind = platform.Spoiler
+		case *tg.MessageEntityTextURL:
+			span.Kind, span.URL = platform.Link, e.URL
+		case *tg.InputMessageEntityMentionName:
+			span.Kind = platform.Link
+		default: // custom emoji, dates
+			continue
+		}
+		spans = append(spans, span)
+	}
+	return spans
+}
+
 // draft is a post that has been read and found in order, as far as that can be seen from here.
 type draft struct {
 	platform.Post

@@ -116,10 +116,11 @@ func (v view) lateOptions(current string) []option {
 // checkPost measures and previews what the form says now.
 func (s *Server) checkPost(v view, f form, logins []store.Identity) check {
 	p, login := f.content(), chosenLogin(f, logins)
+	p.Platform = login.Platform
 	if p.Target = f.get("target"); p.Target == "" {
 		p.Target = login.Target
 	}
-	measure, err := s.Posts.Measure(posts.Request{Text: p.Text, Format: p.Format, Media: p.Media, Platform: login.Platform, Target: p.Target})
+	measure, err := s.Posts.Measure(posts.Request{Text: p.Text, Format: p.Format, Media: p.Media, Platform: p.Platform, Target: p.Target})
 	return v.checked(p, measure, err)
 }
 

@@ -97,7 +97,7 @@ func (v view) jobTitle(p planned) (title, where, link string) {
 		if p.Kind == tasks.Kind {
 			where += ", " + v.T("tasks.of", p.task.Total-p.task.Left(), p.task.Total)
 		}
-		return v.postTitle(store.Post{Text: p.task.Text, Format: p.task.Format, Media: p.task.Media}), where, "/tasks/" + id(p.task.ID)
+		return v.postTitle(taskPost(*p.task)), where, "/tasks/" + id(p.task.ID)
 	case p.note != nil && p.note.Chat == store.WebhookChat: // its text is JSON
 		return v.T("jobs.webhook"), "", jobPath(p.Name)
 	case p.note != nil:

@@ -1241,7 +1241,7 @@ func (v view) message(p store.Post) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if text := formatted(p.Format, p.Text); text != "" {
+		if text := styledHTML(v.styled(p)); text != "" {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 81, "<div class=\"message-text\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -210,7 +210,7 @@ func (v view) postActions(p store.Post, job store.Job) []action {
 
 // postTitle is the first words of a post, or what it shows.
 func (v view) postTitle(p store.Post) string {
-	if text := shorten(firstLine(p.Format, p.Text), 90); text != "" {
+	if text := shorten(v.firstLine(p), 90); text != "" {
 		return text
 	}
 	switch len(p.Media) {

@@ -4,43 +4,26 @@ import (
 	"net/url"
 	"strings"
 
-	"golang.org/x/net/html"
+	"github.com/a-h/templ"
+
+	"belfry/platform"
+	"belfry/store"
 )
 
-// formatted renders a text as its readers see it. Of HTML it lets through only Telegram's own tags,
-// without any attribute but a web address, so nothing that others wrote can do more than look.
-func formatted(format, text string) string {
-	text = strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))
-	switch format {
-	case "html":
-		return sanitised(text)
-	case "markdown":
-		return markdown(text)
-	}
-	return html.EscapeString(text)
+// styled is the text of a post as its network reads it, or as it is where the network cannot read it.
+func (v view) styled(p store.Post) platform.Styled {
+	text, _ := v.server.Posts.Styled(p.Platform, p.Format, p.Text)
+	return text
 }
 
-// PlainText is the text without its markup.
-func PlainText(format, text string) string {
-	var out strings.Builder
-	tokens := html.NewTokenizer(strings.NewReader(string(formatted(format, text))))
-	for {
-		switch tokens.Next() {
-		case html.ErrorToken:
-			return out.String()
-		case html.TextToken:
-			out.WriteString(tokens.Token().Data)
-		}
-	}
-}
-
-// firstLine is the first line of a text without its markup.
-func firstLine(format, text string) string {
+// firstLine is the first line of a post without its markup.
+func (v view) firstLine(p store.Post) string {
 	const enough = 4000 // bytes: no title is longer, and texts can be
-	if len(text) > enough {
-		text = text[:enough]
+	text, err := v.server.Posts.Styled(p.Platform, p.Format, p.Text[:min(len(p.Text), enough)])
+	if err != nil && len(p.Text) > enough { // cut inside a tag
+		text = v.styled(p)
 	}
-	line, _, _ := strings.Cut(strings.TrimSpace(PlainText(format, text)), "\n")
+	line, _, _ := strings.Cut(text.Text, "\n")
 	return strings.Join(strings.Fields(line), " ")
 }
 
@@ -57,119 +40,57 @@ func shorten(s string, n int) string {
 	return strings.TrimRight(cut, " .,:;–—-") + "…"
 }
 
-// sanitiser writes Telegram's HTML anew.
-type sanitiser struct {
-	out  strings.Builder
-	open []tag
+// styledHTML renders a text as its readers see it.
+func styledHTML(text platform.Styled) string {
+	w := styledWriter{Styled: text}
+	w.write(len(text.Text))
+	return w.out.String()
 }
 
-// tag is an element that was opened, and what closes it in the output; empty if nothing was written.
-type tag struct{ name, closing string }
+// styledWriter writes a text with its spans as HTML.
+type styledWriter struct {
+	platform.Styled // the spans are those that are still to be written
+	at              int
+	out             strings.Builder
+}
 
-func sanitised(source string) string {
-	var s sanitiser
-	tokens := html.NewTokenizer(strings.NewReader(source))
-	for {
-		kind := tokens.Next()
-		if kind == html.ErrorToken {
-			break
+// write writes the text up to end, with the spans that begin before it.
+func (w *styledWriter) write(end int) {
+	for len(w.Spans) > 0 && w.Spans[0].Start < end {
+		span := w.Spans[0]
+		w.Spans = w.Spans[1:]
+		w.words(span.Start)
+		opening, closing := spanTag(span)
+		w.out.WriteString(opening)
+		w.write(min(span.End, end))
+		w.out.WriteString(closing)
+	}
+	w.words(end)
+}
+
+func (w *styledWriter) words(end int) {
+	if end > w.at {
+		w.out.WriteString(templ.EscapeString(w.Text[w.at:end]))
+		w.at = end
+	}
+}
+
+// spanTag returns what stands for a span on the page. Links lead to the web and to nothing else; other
+// addresses only look like links.
+func spanTag(span platform.Span) (opening, closing string) {
+	switch span.Kind {
+	case platform.Spoiler:
+		return `<span class="spoiler">`, "</span>"
+	case platform.Link:
+		u, err := url.Parse(span.URL)
+		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+			return `<span class="link">`, "</span>"
 		}
-		raw := string(tokens.Raw())
-		token := tokens.Token()
-		switch kind {
-		case html.TextToken:
-			s.out.WriteString(html.EscapeString(token.Data))
-		case html.StartTagToken, html.SelfClosingTagToken:
-			s.start(token, raw)
-		case html.EndTagToken:
-			s.end(token.Data, raw)
-		}
+		return `<a href="` + templ.EscapeString(u.String()) + `" rel="noreferrer noopener nofollow" target="_blank">`, "</a>"
 	}
-	for len(s.open) > 0 {
-		s.pop()
-	}
-	return s.out.String()
-}
-
-func (s *sanitiser) start(token html.Token, raw string) {
-	if token.Data == "br" {
-		s.out.WriteString("\n")
-		return
-	}
-	opening, closing, known := telegramTag(token)
-	if !known {
-		s.out.WriteString(html.EscapeString(raw))
-		return
-	}
-	s.out.WriteString(opening)
-	s.open = append(s.open, tag{token.Data, closing})
-	if token.Type == html.SelfClosingTagToken {
-		s.pop()
-	}
-}
-
-// end closes the innermost element of that name and what was opened inside it.
-func (s *sanitiser) end(name, raw string) {
-	for i := len(s.open) - 1; i >= 0; i-- {
-		if s.open[i].name == name {
-			for len(s.open) > i {
-				s.pop()
-			}
-			return
-		}
-	}
-	if name != "br" {
-		s.out.WriteString(html.EscapeString(raw))
-	}
-}
-
-func (s *sanitiser) pop() {
-	last := len(s.open) - 1
-	s.out.WriteString(s.open[last].closing)
-	s.open = s.open[:last]
-}
-
-// telegramTag returns what stands for one of Telegram's tags on the page.
-func telegramTag(token html.Token) (opening, closing string, known bool) {
-	attr := make(map[string]string, len(token.Attr))
-	for _, a := range token.Attr {
-		attr[a.Key] = a.Val
-	}
-	switch name := token.Data; name {
-	case "b", "strong":
-		return "<b>", "</b>", true
-	case "i", "em":
-		return "<i>", "</i>", true
-	case "u", "ins":
-		return "<u>", "</u>", true
-	case "s", "strike", "del":
-		return "<s>", "</s>", true
-	case "code":
-		return "<code>", "</code>", true
-	case "pre":
-		return "<pre>", "</pre>", true
-	case "blockquote":
-		return "<blockquote>", "</blockquote>", true
-	case "tg-spoiler":
-		return spoilerOpening, "</span>", true
-	case "span":
-		return spoilerOpening, "</span>", attr["class"] == "tg-spoiler"
-	case "tg-emoji":
-		return "", "", true
-	case "a":
-		opening, closing = linkTag(attr["href"])
-		return opening, closing, true
-	}
-	return "", "", false
-}
-
-const spoilerOpening = `<span class="spoiler">`
-
-// linkTag links to the web and to nothing else; other addresses only look like links.
-func linkTag(address string) (opening, closing string) {
-	u, err := url.Parse(address)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-		return `<span class="link">`, "</span>"
-	}
-	return `<a href="` + html.EscapeString(u.String()) + `" rel="noreferrer noopener nofollow" target="_blank">`, "</a>"
+	name := map[platform.SpanKind]string{
+		platform.Bold: "b", platform.Italic: "i", platform.Underline: "u", platform.Strike: "s",
+		platform.Code: "code", platform.Pre: "pre", platform.Quote: "blockquote",
+	}[span.Kind]
+	return "<" + name + ">", "</" + name + ">"
 }

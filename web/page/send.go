@@ -146,6 +146,7 @@ func (s *Server) showTaskForm(c echo.Context, status int, v view, f form) error 
 // checkTask measures what the form says now.
 func (s *Server) checkTask(v view, f form) check {
 	p := f.content()
+	p.Platform = tasks.Platform
 	measure, err := s.Tasks.Measure(tasks.Request{Text: p.Text, Format: p.Format, Media: p.Media})
 	return v.checked(p, measure, err)
 }

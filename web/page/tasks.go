@@ -53,7 +53,8 @@ func taskPath(n uint64) string { return fmt.Sprintf("/tasks/%d", n) }
 // taskPost is what a broadcast sends.
 func taskPost(t store.Task) store.Post {
 	return store.Post{
-		IdentityID: t.IdentityID, Text: t.Text, Format: t.Format, Media: t.Media, Silent: t.Silent, NoLinkPreview: t.NoLinkPreview,
+		Platform: tasks.Platform, IdentityID: t.IdentityID, Text: t.Text, Format: t.Format, Media: t.Media,
+		Silent: t.Silent, NoLinkPreview: t.NoLinkPreview,
 	}
 }
 

@@ -47,9 +47,7 @@ type Config struct {
 	Passphrase string
 	// Folder is the media folder, in which a backup is while it is sent.
 	Folder string
-	// Plain is a text without the markup of its format; nil: as it is.
-	Plain func(format, text string) string
-	Log   zerolog.Logger
+	Log    zerolog.Logger
 }
 
 // Bot answers the admins.
@@ -65,9 +63,6 @@ type Bot struct {
 func New(db *store.DB, w Workers, cfg Config) *Bot {
 	if cfg.Zone == nil {
 		cfg.Zone = time.UTC
-	}
-	if cfg.Plain == nil {
-		cfg.Plain = func(_, text string) string { return text }
 	}
 	return &Bot{db: db, cfg: cfg, workers: w, say: wordsIn(cfg.Lang), printer: i18n.For(cfg.Lang, cfg.Zone)}
 }

@@ -160,7 +160,7 @@ func TestTheCheckIsSteered(t *testing.T) {
 func TestPostsAreShownApprovedPublishedAndCancelled(t *testing.T) {
 	inBubble(t, "en", func(b *bench) {
 		has(t, b.write("/posts"), "No posts today")
-		held := b.schedule(48*time.Hour, "A draft", true)
+		held := b.request(48*time.Hour, posts.Request{Text: "<b>A</b> draft", Format: "html", Hold: true})
 		now := b.schedule(time.Hour, "Publish me", false)
 		gone := b.schedule(2*time.Hour, "Cancel <b>me</b>", false)
 		b.schedule(72*time.Hour, "Another day", false)
@@ -312,7 +312,7 @@ func TestTheCountOfPostsHasAnEnd(t *testing.T) {
 
 func TestBroadcastsArePausedAndGoOn(t *testing.T) {
 	inBubble(t, "en", func(b *bench) {
-		draft, err := b.workers.Tasks.Prepare(tasks.Request{IdentityID: b.login, Text: "Open evening", Targets: []string{"@a_chat", "@bb_chat", "@ccc_chat", "@dddd_chat"}})
+		draft, err := b.workers.Tasks.Prepare(tasks.Request{IdentityID: b.login, Text: "<b>Open</b> evening", Format: "html", Targets: []string{"@a_chat", "@bb_chat", "@ccc_chat", "@dddd_chat"}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -74,7 +74,13 @@ func (n *telegram) Answer(_ context.Context, query int64, _ string) error {
 	return nil
 }
 
-func (n *telegram) Check(platform.Post) (platform.Measure, error)          { return platform.Measure{}, nil }
+func (n *telegram) Check(platform.Post) (platform.Measure, error) { return platform.Measure{}, nil }
+func (n *telegram) Styled(format platform.Format, text string) (platform.Styled, error) {
+	if format != platform.HTML {
+		return platform.Styled{Text: text}, nil
+	}
+	return platform.Styled{Text: strings.NewReplacer("<b>", "", "</b>", "").Replace(text)}, nil
+}
 func (n *telegram) Fetchable(context.Context, platform.Post) error         { return nil }
 func (n *telegram) Reach(context.Context, uint64, string) error            { return nil }
 func (n *telegram) Publisher(uint64) platform.Publisher                    { return n }

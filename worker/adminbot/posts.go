@@ -144,7 +144,7 @@ func collect(all iter.Seq[store.Post], take func(store.Post)) (n int) {
 
 // postLine is a post as its button shows it.
 func (r request) postLine(p store.Post) string {
-	return strings.Join([]string{r.postMark(p), r.clock(p.ScheduledTime), short(r.plain(p.Format, p.Text))}, " ")
+	return strings.Join([]string{r.postMark(p), r.clock(p.ScheduledTime), short(r.plain(p.Platform, p.Format, p.Text))}, " ")
 }
 
 func (r request) postMark(p store.Post) string {
@@ -156,7 +156,7 @@ func (r request) postMark(p store.Post) string {
 
 // postTitle is a post in a list of other things.
 func (r request) postTitle(p store.Post) string {
-	return fmt.Sprintf(r.bot.say.postTitle, p.ID, p.Target, short(r.plain(p.Format, p.Text)))
+	return fmt.Sprintf(r.bot.say.postTitle, p.ID, p.Target, short(r.plain(p.Platform, p.Format, p.Text)))
 }
 
 // postText says all about a post.
@@ -177,7 +177,7 @@ func (r request) postText(p store.Post) string {
 	if len(p.Media) > 0 {
 		lines = append(lines, fmt.Sprintf(say.media, len(p.Media)))
 	}
-	return strings.Join(append(lines, "", r.plain(p.Format, p.Text)), "\n")
+	return strings.Join(append(lines, "", r.plain(p.Platform, p.Format, p.Text)), "\n")
 }
 
 func (r request) postPage(p store.Post, first string) screen {
@@ -206,4 +206,7 @@ func (r request) postPage(p store.Post, first string) screen {
 }
 
 // plain is a text without its markup.
-func (r request) plain(format, text string) string { return r.bot.cfg.Plain(format, text) }
+func (r request) plain(platform, format, text string) string {
+	styled, _ := r.bot.workers.Posts.Styled(platform, format, text) // beside an error it is the text as it was written
+	return styled.Text
+}

@@ -61,7 +61,7 @@ func (r request) tasksPage() (screen, error) {
 		}
 		for _, t := range page.Items {
 			if len(rows) < shownTasks {
-				line := fmt.Sprintf("%s %d · %d/%d %s", say.taskMarks[t.Status], t.ID, t.Total-t.Left(), t.Total, short(r.plain(t.Format, t.Text)))
+				line := fmt.Sprintf("%s %d · %d/%d %s", say.taskMarks[t.Status], t.ID, t.Total-t.Left(), t.Total, short(r.plain(tasks.Platform, t.Format, t.Text)))
 				rows = append(rows, []store.Button{button(line, pageTasks, t.ID)})
 			}
 		}
@@ -77,7 +77,7 @@ func (r request) tasksPage() (screen, error) {
 
 // taskTitle is a broadcast in a list of other things.
 func (r request) taskTitle(t store.Task) string {
-	return fmt.Sprintf(r.bot.say.taskTitle, t.ID, t.Total-t.Left(), t.Total, short(r.plain(t.Format, t.Text)))
+	return fmt.Sprintf(r.bot.say.taskTitle, t.ID, t.Total-t.Left(), t.Total, short(r.plain(tasks.Platform, t.Format, t.Text)))
 }
 
 func (r request) taskPage(t store.Task) (screen, error) {
@@ -96,7 +96,7 @@ func (r request) taskPage(t store.Task) (screen, error) {
 	if !t.LastError.Zero() {
 		lines = append(lines, say.lastError+" "+r.bot.printer.Say(t.LastError))
 	}
-	lines = append(lines, "", r.plain(t.Format, t.Text))
+	lines = append(lines, "", r.plain(tasks.Platform, t.Format, t.Text))
 	var rows [][]store.Button
 	switch {
 	case t.Status.Final():

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -49,6 +50,16 @@ func (n *network) Check(p platform.Post) (platform.Measure, error) {
 		return m, refusal("media[0].url", "is missing")
 	}
 	return m, nil
+}
+
+// Styled knows bold text alone, and refuses what is not closed.
+func (n *network) Styled(_ platform.Format, text string) (platform.Styled, error) {
+	before, rest, _ := strings.Cut(text, "<b>")
+	bold, after, closed := strings.Cut(rest, "</b>")
+	if !closed {
+		return platform.Styled{}, refusal("text", "it is not closed")
+	}
+	return platform.Styled{Text: before + bold + after, Spans: []platform.Span{{Kind: platform.Bold, Start: len(before), End: len(before + bold)}}}, nil
 }
 
 func (n *network) Reach(_ context.Context, _ uint64, target string) error {

@@ -24,6 +24,8 @@ type Network interface {
 	// Check finds what the network would not accept, without asking it, and measures the text.
 	// The measure is good also where the text is too long.
 	Check(p platform.Post) (platform.Measure, error)
+	// Styled reads the markup of a text as the publisher does.
+	Styled(format platform.Format, text string) (platform.Styled, error)
 	// Reach finds out whether an identity can post to the target.
 	Reach(ctx context.Context, identityID uint64, target string) error
 	// Publisher sends posts as an identity.

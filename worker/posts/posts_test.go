@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -661,4 +662,20 @@ func randomFault(rnd *rand.Rand) fault {
 		return fault{err: &platform.Error{Kind: platform.Unknown, Scope: platform.ScopeChat, Err: errors.New("500")}, carried: rnd.IntN(2) == 0}
 	}
 	return fault{}
+}
+
+func TestATextIsReadByItsNetwork(t *testing.T) {
+	w := New(nil, map[string]Network{"telegram": &network{}}, Config{})
+	bold := []platform.Span{{Kind: platform.Bold, Start: 2, End: 3}}
+	if got, err := w.Styled("telegram", "html", "a <b>b</b>"); err != nil || got.Text != "a b" || !slices.Equal(got.Spans, bold) {
+		t.Errorf("%v %v, want %q and %v", got, err, "a b", bold)
+	}
+	for _, c := range []struct{ platform, text, want string }{
+		{"telegram", " a <b>b\xff\n", "a <b>b\uFFFD"},
+		{"myspace", "a <b>b</b>", "a <b>b</b>"},
+	} {
+		if got, err := w.Styled(c.platform, "html", c.text); err == nil || got.Text != c.want || got.Spans != nil {
+			t.Errorf("%s %q: %v %v, want the text as it is and an error", c.platform, c.text, got, err)
+		}
+	}
 }

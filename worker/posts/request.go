@@ -278,6 +278,19 @@ func fieldError(err error) error {
 	return store.Invalid(field, "invalid.refused", store.Detail(e.Error()))
 }
 
+// Styled reads the markup of a text as its platform does. Beside an error the text is as it was written.
+func (w *Worker) Styled(platformName, format, text string) (platform.Styled, error) {
+	network, err := w.network(platformName)
+	var styled platform.Styled
+	if err == nil {
+		styled, err = network.Styled(platform.Format(format), text)
+	}
+	if err != nil {
+		styled = platform.Styled{Text: strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))}
+	}
+	return styled, err
+}
+
 // Measure counts the text of a request as its network does. A request that is not complete yet is
 // no error.
 func (w *Worker) Measure(r Request) (Measure, error) {

@@ -245,8 +245,8 @@ func account(tx *store.Tx, id uint64) (store.Identity, error) {
 
 // usualAccount is the user account that is meant where none is named.
 func usualAccount(tx *store.Tx) (store.Identity, error) {
-	all := tx.Identities.Of("telegram")
-	damaged := tx.Identities.Count("telegram") - len(all) // any of them may be the one that is meant
+	all := tx.Identities.Of(Platform)
+	damaged := tx.Identities.Count(Platform) - len(all) // any of them may be the one that is meant
 	all = slices.DeleteFunc(all, func(i store.Identity) bool { return i.Kind != store.IdentityUser })
 	switch n := len(all) + damaged; {
 	case len(all) == 0:

@@ -27,6 +27,9 @@ const (
 	ListKind    = "chat_list"    // lists the chats of an account
 )
 
+// Platform is the network of broadcasts.
+const Platform = "telegram"
+
 // Me is the target that stands for the account itself: what it keeps as its saved messages.
 const Me = "me"
 
