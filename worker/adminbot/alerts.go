@@ -44,7 +44,7 @@ func (r request) alerts(path []string) (screen, error) {
 		return r.alertsPage("")
 	}
 	// It takes the place of the message that told about it.
-	t := alerts.Text(a, r.bot.cfg.Lang, r.bot.cfg.Zone)
+	t := alerts.Text(r.bot.printer, a)
 	if a.AcknowledgedAt.IsZero() { // it was over before
 		return screen{text: fmt.Sprintf("%s\n\n✅ "+r.bot.say.overSince, t.What, r.clock(a.OverAt))}, nil
 	}
@@ -76,7 +76,7 @@ func (r request) who() string {
 func (r request) stillSo(limit int) (lines []string, err error) {
 	seen, err := r.tx.Alerts.ByState(store.AlertAcknowledged, store.Query{Limit: limit})
 	for _, a := range seen.Items {
-		lines = append(lines, "• "+alerts.Text(a, r.bot.cfg.Lang, r.bot.cfg.Zone).What)
+		lines = append(lines, "• "+alerts.Text(r.bot.printer, a).What)
 	}
 	if seen.Next != "" {
 		lines = append(lines, "…")
@@ -96,7 +96,7 @@ func (r request) alertsPage(first string) (screen, error) {
 	}
 	var rows [][]store.Button
 	for i, a := range open.Items {
-		t := alerts.Text(a, r.bot.cfg.Lang, r.bot.cfg.Zone)
+		t := alerts.Text(r.bot.printer, a)
 		lines = append(lines, fmt.Sprintf("%d. %s (%s)", i+1, t.What, r.clock(a.RaisedAt)))
 		if !a.Reason.Zero() {
 			lines = append(lines, r.bot.printer.Say(a.Reason))

@@ -51,7 +51,7 @@ func (r request) status() (screen, error) {
 	}
 	b.WriteString("\n")
 	for _, a := range open.Items {
-		b.WriteString("⚠️ " + alerts.Text(a, r.bot.cfg.Lang, r.bot.cfg.Zone).What + "\n")
+		b.WriteString("⚠️ " + alerts.Text(r.bot.printer, a).What + "\n")
 	}
 	switch {
 	case len(open.Items) == 0:
