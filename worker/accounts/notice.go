@@ -92,12 +92,12 @@ func (w *Worker) givenUp(c store.AccountCheck) string {
 
 // aboutAccount is what is told about an account.
 func (w *Worker) aboutAccount(kind string, a store.Account, link string, now time.Time) string {
-	said := w.say.T("notice.account."+strings.TrimPrefix(kind, "account_"), a.Username) + "\n"
+	said := w.say.T("notice."+kind, a.Username) + "\n"
 	if link != "" {
 		said += "\n🔗 " + link
 	}
 	if a.Note != "" {
 		said += "\n📝 " + a.Note
 	}
-	return said + "\n" + w.say.T("notice.account.time", w.clock(now))
+	return said + "\n" + w.say.T("notice.time", w.clock(now))
 }
