@@ -7,6 +7,7 @@
 package i18n
 
 import (
+	"cmp"
 	"embed"
 	"encoding/json"
 	"errors"
@@ -65,12 +66,12 @@ type Printer struct {
 	catalogue *catalogue
 }
 
-// For returns a printer in lang, or in the first language if it is not known, and with times in zone.
+// For returns a printer in lang, or in the first language if it is not known, and with times in zone; nil means UTC.
 func For(lang string, zone *time.Location) Printer {
 	if !Known(lang) {
 		lang = Languages[0]
 	}
-	return Printer{Lang: lang, Zone: zone, catalogue: catalogues()[lang]}
+	return Printer{Lang: lang, Zone: cmp.Or(zone, time.UTC), catalogue: catalogues()[lang]}
 }
 
 // T says the message of a key. Numbers are written as the language has them, times and lengths of time as

@@ -7,6 +7,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"belfry/i18n"
 	"belfry/scheduler"
 	"belfry/store"
 	"belfry/web/api"
@@ -49,7 +50,7 @@ func (s *Server) ailments() []api.Reason {
 		if !alerts.Hinders(a.Kind) || !a.GoneAt.IsZero() || s.cfg.Idle && a.Kind != store.AlertDamage {
 			continue
 		}
-		said, code := alerts.Text(a, "en", time.UTC), string(a.Kind)
+		said, code := alerts.Text(i18n.For("en", time.UTC), a), string(a.Kind)
 		if a.Kind == store.AlertLogin {
 			code = string(a.Reason.Code)
 		}

@@ -33,7 +33,7 @@ type Alert struct {
 }
 
 func (s *Server) shownAlert(a store.Alert) Alert {
-	words := alerts.Text(a, english, time.UTC)
+	words := alerts.Text(inEnglish(), a)
 	return Alert{
 		ID: a.ID, Kind: string(a.Kind), About: a.About, Subject: a.Subject, Name: a.Name, State: string(a.State()),
 		What: words.What, Why: words.Why, Cure: words.Cure, Reason: s.reasonOf(a.Reason), Count: a.Count, Limit: a.Limit,

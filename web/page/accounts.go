@@ -192,7 +192,7 @@ func (s *Server) actOnCheck(c echo.Context) error {
 		f, done = newForm(values), "check-set"
 		number, bad := strconv.ParseFloat(strings.Replace(f.get("interval"), ",", ".", 1), 64)
 		if bad != nil || math.IsNaN(number) {
-			f.wrong["interval"] = v.Error(store.Invalid("interval", "invalid.minutes"))
+			err = store.Invalid("interval", "invalid.minutes")
 			break
 		}
 		err = s.DB.Update(func(tx *store.Tx) error {
@@ -298,7 +298,7 @@ func typedList(c echo.Context, v view) (f form, text string, err error) {
 		return f, "", err
 	}
 	if f.get("list") != "" {
-		f.wrong["list"] = v.Error(store.Invalid("list", "invalid.both"))
+		f.refuse(v, store.Invalid("list", "invalid.list_and_file"), "list")
 		return f, "", nil
 	}
 	file, err := head.Open()

@@ -108,7 +108,7 @@ func (v view) alert(a aboutAlert) alerts.Words {
 	if a.Kind == store.AlertJobFailing || a.Kind == store.AlertOverdue {
 		a.Name = v.jobName(a.Name, a.about)
 	}
-	return alerts.Text(a.Alert, v.Lang, v.Zone)
+	return alerts.Text(v.Printer, a.Alert)
 }
 
 // jobName is what a job is called, also if it is gone.

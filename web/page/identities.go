@@ -148,7 +148,7 @@ func (v view) loginFacts(i store.Identity) string {
 func (s *Server) addBot(c echo.Context) error {
 	return s.add(c, func(tx *store.Tx, f form) (store.Identity, error) {
 		return identities.Add(tx, identities.Request{Platform: "telegram", Name: f.get("name"), Token: f.get("token"), Target: f.get("target")})
-	}, func(store.Identity) string { return "/logins?done=login-added" }, "name", "token", "target")
+	}, func(store.Identity) string { return withQuery("/logins", "done", "login-added") }, "name", "token", "target")
 }
 
 // addUser adds a user account that is to be logged in.

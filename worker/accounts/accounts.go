@@ -22,6 +22,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"belfry/i18n"
 	"belfry/platform"
 	"belfry/platform/profile"
 	"belfry/scheduler"
@@ -78,6 +79,7 @@ type Worker struct {
 	http   profile.Prober
 	teller Teller
 	cfg    Config
+	say    i18n.Printer
 	pause  func(from, to time.Duration) time.Duration
 
 	mu    sync.Mutex
@@ -94,9 +96,7 @@ func New(db *store.DB, http profile.Prober, teller Teller, cfg Config) *Worker {
 	cfg.Backoff = cmp.Or(cfg.Backoff, 10*time.Minute)
 	cfg.MaxBackoff = max(cmp.Or(cfg.MaxBackoff, 6*time.Hour), cfg.Backoff)
 	cfg.Deadline = cmp.Or(cfg.Deadline, time.Minute)
-	cfg.Lang = cmp.Or(cfg.Lang, "en")
-	cfg.Zone = cmp.Or(cfg.Zone, time.UTC)
-	return &Worker{db: db, http: http, teller: teller, cfg: cfg, pause: randomPause}
+	return &Worker{db: db, http: http, teller: teller, cfg: cfg, say: i18n.For(cfg.Lang, cfg.Zone), pause: randomPause}
 }
 
 func randomPause(from, to time.Duration) time.Duration {

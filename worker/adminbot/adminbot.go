@@ -55,23 +55,19 @@ type Bot struct {
 	db      *store.DB
 	cfg     Config
 	workers Workers
-	say     words
 	printer i18n.Printer
 }
 
 // New returns a bot for the records in db.
 func New(db *store.DB, w Workers, cfg Config) *Bot {
-	if cfg.Zone == nil {
-		cfg.Zone = time.UTC
-	}
-	return &Bot{db: db, cfg: cfg, workers: w, say: wordsIn(cfg.Lang), printer: i18n.For(cfg.Lang, cfg.Zone)}
+	return &Bot{db: db, cfg: cfg, workers: w, printer: i18n.For(cfg.Lang, cfg.Zone)}
 }
 
 // Commands are those that Telegram lists.
 func (b *Bot) Commands() []platform.Command {
 	var all []platform.Command
 	for _, page := range pages() {
-		all = append(all, platform.Command{Name: page, About: b.say.commands[page]})
+		all = append(all, platform.Command{Name: page, About: b.printer.T("bot.command." + page)})
 	}
 	return all
 }
@@ -108,7 +104,8 @@ func (b *Bot) obeys(id int64) bool {
 // respond carries out what is asked for and returns what is shown. A refusal is shown: the workers
 // refuse before they write. Other errors undo everything.
 func (b *Bot) respond(tx *store.Tx, h platform.Heard) (screen, error) {
-	r := request{bot: b, tx: tx, by: h.Name, chat: h.From}
+	r := request{Printer: b.printer, bot: b, tx: tx, by: h.Name, chat: h.From}
+	r.Now = tx.Now()
 	var s screen
 	var err error
 	if h.QueryID != 0 {
@@ -123,10 +120,10 @@ func (b *Bot) respond(tx *store.Tx, h platform.Heard) (screen, error) {
 		return s, nil
 	}
 	if errors.Is(err, store.ErrNotFound) {
-		return r.hint(b.say.gone), nil
+		return r.hint(r.T("bot.gone")), nil
 	}
 	if isRefusal(err) {
-		return r.hint("⚠️ " + b.printer.Error(err)), nil
+		return r.hint("⚠️ " + r.Error(err)), nil
 	}
 	return s, fmt.Errorf("answer %d: %w", h.From, err)
 }
@@ -138,6 +135,7 @@ func isRefusal(err error) bool {
 
 // request is one thing that an admin wants.
 type request struct {
+	i18n.Printer
 	bot  *Bot
 	tx   *store.Tx
 	by   string // the admin's name
@@ -157,7 +155,7 @@ func (r request) read(text string) (screen, error) {
 			name = pageMenu
 		}
 		if !slices.Contains(pages(), name) {
-			return r.hint(r.bot.say.notUnderstood), nil
+			return r.hint(r.T("bot.not_understood")), nil
 		}
 		return r.open(name)
 	}
@@ -171,7 +169,7 @@ func (r request) read(text string) (screen, error) {
 	case askNames:
 		return r.takeNames(text)
 	}
-	return r.hint(r.bot.say.notUnderstood), nil
+	return r.hint(r.T("bot.not_understood")), nil
 }
 
 // open shows a page, or carries out what a button says. The path of a page is its name and what it is
@@ -195,5 +193,5 @@ func (r request) open(path string) (screen, error) {
 	case pageBackup:
 		return r.backup(rest)
 	}
-	return r.hint(r.bot.say.notUnderstood), nil
+	return r.hint(r.T("bot.not_understood")), nil
 }

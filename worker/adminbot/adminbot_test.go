@@ -41,12 +41,12 @@ func TestEveryCommandAndEveryButtonOfTheMenuShowsItsPage(t *testing.T) {
 					t.Errorf("command %+v", c)
 				}
 				m := b.write("/" + c.Name + "@the_bot now")
-				if m.Text == b.bot.say.notUnderstood || m.Text == "" || strings.Contains(m.Text, "%!") {
+				if m.Text == b.bot.printer.T("bot.not_understood") || m.Text == "" || strings.Contains(m.Text, "%!") {
 					t.Errorf("/%s shows %q", c.Name, m.Text)
 				}
 				b.write("/start")
-				if title := b.bot.say.titles[c.Name]; title != "" {
-					m = b.press(title)
+				if title := "bot.title." + c.Name; b.bot.printer.Has(title) {
+					m = b.press(b.bot.printer.T(title))
 				}
 				if strings.Contains(m.Text, "%!") || len(m.Buttons) == 0 {
 					t.Errorf("%s shows %+v", c.Name, m)
@@ -59,7 +59,7 @@ func TestEveryCommandAndEveryButtonOfTheMenuShowsItsPage(t *testing.T) {
 func TestWhatIsNotUnderstoodGetsAHint(t *testing.T) {
 	inBubble(t, "en", func(b *bench) {
 		for _, text := range []string{"hello", "/", "/nonsense", "", "/posts/17", "///", "/🙂"} {
-			if m := b.write(text); m.Text != b.bot.say.notUnderstood || len(m.Buttons) == 0 {
+			if m := b.write(text); m.Text != b.bot.printer.T("bot.not_understood") || len(m.Buttons) == 0 {
 				t.Errorf("%q is answered by %q", text, m.Text)
 			}
 		}
@@ -80,12 +80,12 @@ func TestTheIntervalIsChangedByButtonsOrInWords(t *testing.T) {
 		b.write("/check")
 		b.press("Add")
 		has(t, b.write("@alice\nbob\n\nno such name!"), "Added: 2, known: 0, invalid: 1", "Invalid: no such name!")
-		has(t, b.write("thanks"), b.bot.say.notUnderstood)
+		has(t, b.write("thanks"), b.bot.printer.T("bot.not_understood"))
 		b.write("/check")
 		b.press("Add")
 		has(t, b.write(strings.Repeat("carol, dave;Bob\n", 250)), "Added: 2, known: 748, invalid: 0")
 		has(t, b.write("erin"), "Added: 1") // a client has sent a long text in parts
-		has(t, b.write("thanks"), b.bot.say.notUnderstood)
+		has(t, b.write("thanks"), b.bot.printer.T("bot.not_understood"))
 		b.Pass(2 * time.Minute)
 		b.write("/check")
 		has(t, b.press("Refresh"), "Every 5 min", "Looked for: 5", "Last check")
@@ -116,14 +116,14 @@ func TestTheIntervalIsChangedByButtonsOrInWords(t *testing.T) {
 		has(t, b.write("0"), "is not between a minute and a week")
 		has(t, b.write("999999 min"), "is not between a minute and a week")
 		has(t, b.write("7 min."), "From now on every 7 min")
-		has(t, b.write("9"), b.bot.say.notUnderstood) // nobody asked
+		has(t, b.write("9"), b.bot.printer.T("bot.not_understood")) // nobody asked
 		if every() != 7*time.Minute {
 			t.Errorf("every %v", every())
 		}
 		b.write("/check")
 		b.press("Interval")
 		b.Pass(time.Hour)
-		has(t, b.write("15"), b.bot.say.notUnderstood) // that was long ago
+		has(t, b.write("15"), b.bot.printer.T("bot.not_understood")) // that was long ago
 	})
 }
 
@@ -325,7 +325,7 @@ func TestBroadcastsArePausedAndGoOn(t *testing.T) {
 		has(t, b.press("Refresh"), "1/4", "Paused")
 		b.press("Resume")
 		b.Pass(5 * time.Minute)
-		has(t, b.press("Refresh"), "4/4", "▓▓▓▓▓▓▓▓▓▓", "Done")
+		has(t, b.press("Refresh"), "4/4", "▓▓▓▓▓▓▓▓▓▓", "All chats processed.")
 	})
 }
 

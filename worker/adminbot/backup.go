@@ -69,26 +69,25 @@ func (b *Bot) Start() error {
 
 // backup is the page of the backup, and what its button does.
 func (r request) backup(path []string) (screen, error) {
-	say := r.bot.say
-	title := "💾 " + say.titles[pageBackup] + "\n\n"
+	title := "💾 " + r.T("bot.title.backup") + "\n\n"
 	switch {
 	case r.bot.cfg.Passphrase == "":
-		return r.page(title+say.noPassphrase, nil), nil
+		return r.page(title+r.T("bot.no_passphrase"), nil), nil
 	case len(path) == 0:
-		text := title + fmt.Sprintf(say.backupMeans, float64(r.tx.Size())/(1<<20))
-		return r.page(text, [][]store.Button{{button(say.sendBackup, pageBackup, confirmed)}}), nil
+		text := title + r.T("bot.backup_means", float64(r.tx.Size())/(1<<20))
+		return r.page(text, [][]store.Button{{button(r.T("bot.send_backup"), pageBackup, confirmed)}}), nil
 	}
 	job := store.Job{Name: fmt.Sprint(BackupKind, "_", r.chat), Kind: BackupKind, Subject: uint64(r.chat), Lane: BackupKind,
 		Trigger: store.Trigger{At: r.tx.Now()}}
 	if _, err := r.tx.Jobs.ByName(job.Name); err == nil {
-		return r.page(title+say.backupRuns, nil), nil
+		return r.page(title+r.T("bot.backup_runs"), nil), nil
 	} else if !errors.Is(err, store.ErrNotFound) {
 		return screen{}, err
 	}
 	if err := scheduler.Put(r.tx, job); err != nil {
 		return screen{}, err
 	}
-	return r.page(title+say.backupBegins, nil), nil
+	return r.page(title+r.T("bot.backup_begins"), nil), nil
 }
 
 // backer makes backups. A job makes one, has it sent by a notice, and removes the file when that has
@@ -146,7 +145,7 @@ func (b backer) make(job store.Job) (scheduler.Outcome, error) {
 	if err := os.MkdirAll(b.folder(job), 0o700); err != nil {
 		return scheduler.Outcome{}, fmt.Errorf("make a folder for the backup: %w", err)
 	}
-	name := fmt.Sprintf("belfry-%s.db.age", job.Occurrence.In(b.cfg.Zone).Format("2006-01-02-1504"))
+	name := fmt.Sprintf("belfry-%s.db.age", job.Occurrence.In(b.printer.Zone).Format("2006-01-02-1504"))
 	file := filepath.Join(b.folder(job), name)
 	if err := b.db.BackupSealed(file, b.cfg.Passphrase); err != nil {
 		return scheduler.Outcome{}, err
@@ -156,9 +155,9 @@ func (b backer) make(job store.Job) (scheduler.Outcome, error) {
 		return scheduler.Outcome{}, err
 	}
 	n := store.Notice{Kind: BackupKind, Chat: fmt.Sprint(job.Subject), File: path.Join(backupsFolder, job.Name, name), FileSize: info.Size(),
-		Text: fmt.Sprintf(b.say.backup, job.Occurrence.In(b.cfg.Zone).Format("02.01.2006 15:04"))}
+		Text: b.printer.T("bot.backup", job.Occurrence)}
 	if info.Size() > maxBackup {
-		n.File, n.FileSize, n.Text = "", 0, b.say.backupTooLarge
+		n.File, n.FileSize, n.Text = "", 0, b.printer.T("bot.backup_too_large")
 	}
 	return b.later(func(tx *store.Tx) error {
 		sent, err := b.workers.Notices.Send(tx, n)
@@ -177,7 +176,7 @@ func (b backer) End(tx *store.Tx, job store.Job, why store.Reason) error {
 
 func (b backer) tellFailure(tx *store.Tx, job store.Job, why store.Reason) error {
 	_, err := b.workers.Notices.Send(tx, store.Notice{Kind: BackupKind, Chat: fmt.Sprint(job.Subject),
-		Text: "⚠️ " + b.say.backupFailed + "\n\n" + b.printer.Say(why)})
+		Text: b.printer.T("bot.backup_failed", why)})
 	return err
 }
 

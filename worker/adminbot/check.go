@@ -2,13 +2,14 @@ package adminbot
 
 import (
 	"errors"
-	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf16"
 
+	"belfry/i18n"
+	"belfry/scheduler"
 	"belfry/store"
 	"belfry/worker/accounts"
 )
@@ -29,7 +30,7 @@ func (r request) check(path []string) (screen, error) {
 		if _, err := r.bot.workers.Accounts.CheckNow(r.tx); err != nil {
 			return screen{}, err
 		}
-		return r.checkPage(r.bot.say.checkBegins)
+		return r.checkPage(r.T("bot.check_begins"))
 	case "quiet":
 		if err := r.bot.workers.Accounts.SetQuiet(r.tx, len(path) > 1 && path[1] == "on"); err != nil {
 			return screen{}, err
@@ -46,60 +47,52 @@ func (r request) check(path []string) (screen, error) {
 		if err := r.ask(askNames, answerTime); err != nil {
 			return screen{}, err
 		}
-		return r.page(r.bot.say.sendNames, nil, button(r.bot.say.back, pageCheck)), nil
+		return r.page(r.T("bot.send_names"), nil, button(r.T("bot.back"), pageCheck)), nil
 	}
-	return r.hint(r.bot.say.notUnderstood), nil
+	return r.hint(r.T("bot.not_understood")), nil
 }
 
 func (r request) checkPage(first string) (screen, error) {
-	say := r.bot.say
 	s, err := r.bot.workers.Accounts.Status(r.tx)
 	if err != nil {
 		return screen{}, err
 	}
-	lines := []string{"🔎 " + say.titles[pageCheck]}
+	lines := []string{"🔎 " + r.T("bot.title.check")}
 	if first != "" {
 		lines = append(lines, first)
 	}
-	lines = append(lines, "", fmt.Sprintf(say.every, r.minutes(s.Interval)))
+	lines = append(lines, "", i18n.UpperFirst(r.Say(scheduler.Describe(store.Trigger{Every: s.Interval}))))
 	switch {
 	case s.Running != nil:
-		lines = append(lines, fmt.Sprintf(say.checking, s.Running.Checked, s.Running.Total))
+		lines = append(lines, r.T("bot.checking", s.Running.Checked, s.Running.Total))
 		if s.Job.Reason.Code == store.ReasonSiteWait {
-			lines = append(lines, r.bot.printer.Say(s.Job.Reason))
+			lines = append(lines, r.Say(s.Job.Reason))
 		}
 	case s.Job.State == store.JobPaused:
-		lines = append(lines, say.checkPaused)
+		lines = append(lines, r.T("bot.check_paused"))
 	case s.Job.ID != 0:
-		lines = append(lines, fmt.Sprintf(say.nextCheck, r.clock(s.Job.Due)))
+		lines = append(lines, r.T("bot.next_check", s.Job.Due))
 	default:
-		lines = append(lines, say.noAccounts)
+		lines = append(lines, r.T("bot.no_accounts"))
 	}
-	lines = append(lines, fmt.Sprintf(say.counts, s.Counts[store.AccountPending], s.Counts[store.AccountFound], s.Counts[store.AccountNotFound]))
+	lines = append(lines, r.T("bot.counts", s.Counts[store.AccountPending], s.Counts[store.AccountFound], s.Counts[store.AccountNotFound]))
 	if s.Last != nil {
-		lines = append(lines, fmt.Sprintf(say.lastCheck, r.clock(s.Last.Ended), s.Last.Checked, s.Last.Found, s.Last.NotFound, s.Last.Errors))
+		lines = append(lines, r.T("bot.last_check", s.Last.Ended, s.Last.Checked, s.Last.Found, s.Last.NotFound, s.Last.Errors))
 	}
 	for _, site := range s.Alone {
-		lines = append(lines, "⚠️ "+site.Site+": "+r.bot.printer.Say(site.Reason))
+		lines = append(lines, "⚠️ "+site.Site+": "+r.Say(site.Reason))
 	}
-	quiet := button(say.quietOn, pageCheck, "quiet", "on")
+	quiet := button(r.T("bot.quiet_on"), pageCheck, "quiet", "on")
 	if s.Quiet {
-		lines = append(lines, say.isQuiet)
-		quiet = button(say.quietOff, pageCheck, "quiet", "off")
+		lines = append(lines, r.T("bot.is_quiet"))
+		quiet = button(r.T("bot.quiet_off"), pageCheck, "quiet", "off")
 	}
 	rows := [][]store.Button{
-		{button(say.checkNow, pageCheck, "run"), button(say.interval, pageCheck, "interval")},
-		{button(say.list, pageCheck, "list"), button(say.add, pageCheck, "add")},
+		{button(r.T("bot.check_now"), pageCheck, "run"), button(r.T("bot.interval"), pageCheck, "interval")},
+		{button(r.T("bot.list"), pageCheck, "list"), button(r.T("bot.add"), pageCheck, "add")},
 		{quiet},
 	}
-	return r.page(strings.Join(lines, "\n"), rows, button(say.refresh, pageCheck)), nil
-}
-
-func (r request) minutes(d time.Duration) string {
-	if d%time.Minute == 0 {
-		return fmt.Sprintf(r.bot.say.minutes, d/time.Minute)
-	}
-	return d.String()
+	return r.page(strings.Join(lines, "\n"), rows, button(r.T("bot.refresh"), pageCheck)), nil
 }
 
 // intervalPage offers intervals and takes another one as a text.
@@ -112,9 +105,9 @@ func (r request) intervalPage() (screen, error) {
 		if i%4 == 0 {
 			rows = append(rows, nil)
 		}
-		rows[i/4] = append(rows[i/4], button(fmt.Sprintf(r.bot.say.minutes, n), pageCheck, "interval", n))
+		rows[i/4] = append(rows[i/4], button(r.T("bot.minutes", n), pageCheck, "interval", n))
 	}
-	return r.page(r.bot.say.chooseInterval, rows, button(r.bot.say.back, pageCheck)), nil
+	return r.page(r.T("bot.choose_interval"), rows, button(r.T("bot.back"), pageCheck)), nil
 }
 
 // takeInterval sets the interval, which is written in minutes.
@@ -122,13 +115,13 @@ func (r request) takeInterval(text string) (screen, error) {
 	n, ok := minutesIn(text)
 	if !ok {
 		s, err := r.intervalPage() // the question stands
-		s.text = r.bot.say.noNumber + "\n\n" + s.text
+		s.text = r.T("bot.no_number") + "\n\n" + s.text
 		return s, err
 	}
 	job, err := r.bot.workers.Accounts.SetInterval(r.tx, time.Duration(n)*time.Minute)
 	if _, wrong := errors.AsType[*store.FieldError](err); wrong {
 		s, again := r.intervalPage()
-		s.text = "⚠️ " + r.bot.printer.Error(err) + "\n\n" + s.text
+		s.text = "⚠️ " + r.Error(err) + "\n\n" + s.text
 		return s, again
 	}
 	if err != nil {
@@ -137,7 +130,7 @@ func (r request) takeInterval(text string) (screen, error) {
 	if err := r.forget(); err != nil {
 		return screen{}, err
 	}
-	return r.checkPage("✅ " + fmt.Sprintf(r.bot.say.intervalSet, r.minutes(job.Trigger.Every)))
+	return r.checkPage(r.T("bot.interval_set", scheduler.Describe(job.Trigger)))
 }
 
 // minutesIn reads a number of minutes, with its unit or without. It takes no other unit: who writes "1
@@ -160,10 +153,10 @@ func (r request) takeNames(said string) (screen, error) {
 	if err != nil {
 		return screen{}, err
 	}
-	lines := []string{fmt.Sprintf(r.bot.say.added, list.Added, list.Duplicates, list.Nonsense)}
+	lines := []string{r.T("bot.added", list.Added, list.Duplicates, list.Nonsense)}
 	for _, line := range list.Lines {
 		if line.Result == accounts.LineNonsense && len(lines) < listed {
-			lines = append(lines, fmt.Sprintf(r.bot.say.line, short(line.Text)))
+			lines = append(lines, r.T("bot.line", short(line.Text)))
 		}
 	}
 	if list.Added > 0 {
@@ -181,27 +174,26 @@ func (r request) takeNames(said string) (screen, error) {
 
 // list shows the accounts behind one, in the order in which they were added.
 func (r request) list(after string) (screen, error) {
-	say := r.bot.say
 	from, err := strconv.ParseUint(after, 10, 64)
 	if err != nil {
 		from = 0
 	}
-	lines := []string{"🔎 " + say.list, ""}
-	last := button(say.back, pageCheck)
+	lines := []string{"🔎 " + r.T("bot.list"), ""}
+	last := button(r.T("bot.back"), pageCheck)
 	var buttons []store.Button
 	var shown, id uint64
 	for a := range r.tx.Accounts.From(from + 1) {
 		if shown == listed {
-			buttons = append(buttons, button(say.more, pageCheck, "list", id))
+			buttons = append(buttons, button(r.T("bot.more"), pageCheck, "list", id))
 			break
 		}
 		shown, id = shown+1, a.ID
-		lines = append(lines, accountLine(say.stateMarks[a.State], a))
+		lines = append(lines, accountLine(r.T("bot.account_mark."+string(a.State)), a))
 	}
 	if shown == 0 {
-		lines = append(lines, say.noAccounts)
+		lines = append(lines, r.T("bot.no_accounts"))
 	}
-	lines = append(lines, "", say.marks)
+	lines = append(lines, "", r.T("bot.marks"))
 	return r.page(strings.Join(lines, "\n"), nil, append(buttons, last)...), nil
 }
 

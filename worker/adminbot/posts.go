@@ -25,7 +25,7 @@ func (r request) posts(path []string) (screen, error) {
 	}
 	id, err := strconv.ParseUint(path[0], 10, 64)
 	if err != nil {
-		return r.hint(r.bot.say.notUnderstood), nil
+		return r.hint(r.T("bot.not_understood")), nil
 	}
 	post, err := r.tx.Posts.Get(id)
 	if err != nil {
@@ -36,7 +36,7 @@ func (r request) posts(path []string) (screen, error) {
 	}
 	act := r.postAction(path[1], post)
 	if act.do == nil {
-		return r.hint(r.bot.say.notUnderstood), nil
+		return r.hint(r.T("bot.not_understood")), nil
 	}
 	// The button that confirms names what was shown beside it: nobody agrees to anything else.
 	seen := posts.Seen(post)
@@ -48,16 +48,16 @@ func (r request) posts(path []string) (screen, error) {
 	case len(path) == 3: // a button of an earlier version
 		return confirm, nil
 	case path[3] != seen:
-		confirm.text = "⚠️ " + r.bot.say.postChanged + "\n\n" + confirm.text
+		confirm.text = r.T("bot.post_changed") + "\n\n" + confirm.text
 		return confirm, nil
 	}
 	if post, err = act.do(r.tx, id); err != nil {
 		return screen{}, err
 	}
 	if post.Status == store.PostUnknown {
-		return r.postPage(post, "⚠️ "+r.bot.say.maybeOut), nil
+		return r.postPage(post, r.T("bot.maybe_out")), nil
 	}
-	return r.postPage(post, "✅ "+act.done), nil
+	return r.postPage(post, act.done), nil
 }
 
 // postAction is what can be done with a post.
@@ -67,32 +67,31 @@ type postAction struct {
 }
 
 func (r request) postAction(name string, post store.Post) postAction {
-	say, w := r.bot.say, r.bot.workers.Posts
+	w := r.bot.workers.Posts
 	switch name {
 	case "approve":
 		switch {
 		case r.tx.Now().Before(post.ScheduledTime):
-			return postAction{w.Approve, say.approveAsk, say.approve, say.approved}
+			return postAction{w.Approve, r.T("bot.approve_ask"), r.T("bot.approve"), r.T("bot.approved")}
 		case posts.TooLate(post, r.tx.Now()):
-			return postAction{w.Approve, say.tooLateAsk, say.approve, say.tooLate}
+			return postAction{w.Approve, r.T("bot.too_late_ask"), r.T("bot.approve"), r.T("bot.too_late")}
 		default:
-			return postAction{w.Approve, say.lateAsk, say.approve, say.goesOut}
+			return postAction{w.Approve, r.T("bot.late_ask"), r.T("bot.approve"), r.T("bot.goes_out")}
 		}
 	case "now":
-		return postAction{w.PublishNow, say.nowAsk, say.now, say.goesOut}
+		return postAction{w.PublishNow, r.T("bot.now_ask"), r.T("bot.now"), r.T("bot.goes_out")}
 	case "retry":
-		return postAction{w.Retry, say.retryAsk, say.retry, say.goesOut}
+		return postAction{w.Retry, r.T("bot.retry_ask"), r.T("bot.retry"), r.T("bot.goes_out")}
 	case "cancel":
-		return postAction{w.Cancel, say.cancelAsk, say.cancel, say.cancelled}
+		return postAction{w.Cancel, r.T("bot.cancel_ask"), r.T("bot.cancel"), r.T("bot.cancelled")}
 	}
 	return postAction{}
 }
 
 func (r request) postsPage() (screen, error) {
-	say := r.bot.say
-	now := r.tx.Now().In(r.bot.cfg.Zone)
-	day := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, r.bot.cfg.Zone)
-	lines := []string{"📝 " + say.titles[pagePosts], ""}
+	now := r.Now.In(r.Zone)
+	day := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, r.Zone)
+	lines := []string{"📝 " + r.T("bot.title.posts"), ""}
 	var rows [][]store.Button
 	seen := map[uint64]bool{}
 	more := 0
@@ -110,17 +109,17 @@ func (r request) postsPage() (screen, error) {
 	today := collect(r.tx.Posts.Between(day, day.AddDate(0, 0, 1)), take)
 	switch {
 	case today == 0:
-		lines = append(lines, say.noPosts)
+		lines = append(lines, r.T("bot.no_posts"))
 	default:
-		lines = append(lines, fmt.Sprintf(say.postsToday, counted(today)))
+		lines = append(lines, r.T("bot.posts_today", counted(today)))
 	}
 	if held > 0 {
-		lines = append(lines, fmt.Sprintf(say.postsHeld, counted(held)))
+		lines = append(lines, r.T("bot.posts_held", counted(held)))
 	}
 	if more > 0 {
-		lines = append(lines, fmt.Sprintf(say.morePosts, more))
+		lines = append(lines, r.T("bot.more_posts", more))
 	}
-	return r.page(strings.Join(lines, "\n"), rows, button(say.refresh, pagePosts)), nil
+	return r.page(strings.Join(lines, "\n"), rows, button(r.T("bot.refresh"), pagePosts)), nil
 }
 
 // counted is a number that collect has found.
@@ -144,44 +143,41 @@ func collect(all iter.Seq[store.Post], take func(store.Post)) (n int) {
 
 // postLine is a post as its button shows it.
 func (r request) postLine(p store.Post) string {
-	return strings.Join([]string{r.postMark(p), r.clock(p.ScheduledTime), short(r.plain(p.Platform, p.Format, p.Text))}, " ")
+	return strings.Join([]string{r.postMark(p), r.Exact(p.ScheduledTime), short(r.plain(p.Platform, p.Format, p.Text))}, " ")
 }
 
-func (r request) postMark(p store.Post) string {
+func (r request) postMark(p store.Post) string { return r.T("bot.post_mark." + status(p)) }
+
+// status is what a post's status is called in the catalogues.
+func status(p store.Post) string {
 	if p.AwaitsApproval() {
-		return "✋"
+		return "held"
 	}
-	return r.bot.say.postMarks[p.Status]
+	return string(p.Status)
 }
 
 // postTitle is a post in a list of other things.
 func (r request) postTitle(p store.Post) string {
-	return fmt.Sprintf(r.bot.say.postTitle, p.ID, p.Target, short(r.plain(p.Platform, p.Format, p.Text)))
+	return r.T("bot.post_title", p.ID, p.Target, short(r.plain(p.Platform, p.Format, p.Text)))
 }
 
 // postText says all about a post.
 func (r request) postText(p store.Post) string {
-	say := r.bot.say
-	status := say.postStates[p.Status]
-	if p.AwaitsApproval() {
-		status = say.isHeld
-	}
-	lines := []string{fmt.Sprintf("%s %s", r.postMark(p), fmt.Sprintf(say.postHead, p.ID, p.Target)),
-		fmt.Sprintf("%s, %s", r.clock(p.ScheduledTime), status)}
+	lines := []string{r.postMark(p) + " " + r.T("bot.post_head", p.ID, p.Target),
+		r.Exact(p.ScheduledTime) + ", " + r.T("post.status."+status(p)+".name")}
 	if !p.Reason.Zero() && p.Status != store.PostPublished {
-		lines = append(lines, r.bot.printer.Say(p.Reason))
+		lines = append(lines, r.Say(p.Reason))
 	}
 	if p.Link != "" {
 		lines = append(lines, p.Link)
 	}
 	if len(p.Media) > 0 {
-		lines = append(lines, fmt.Sprintf(say.media, len(p.Media)))
+		lines = append(lines, r.T("bot.media", len(p.Media)))
 	}
 	return strings.Join(append(lines, "", r.plain(p.Platform, p.Format, p.Text)), "\n")
 }
 
 func (r request) postPage(p store.Post, first string) screen {
-	say := r.bot.say
 	text := r.postText(p)
 	if first != "" {
 		text = first + "\n\n" + text
@@ -191,18 +187,18 @@ func (r request) postPage(p store.Post, first string) screen {
 	switch {
 	case p.AwaitsApproval():
 		if !posts.TooLate(p, r.tx.Now()) { // approving would only skip it
-			rows = append(rows, step(say.approve, "approve"))
+			rows = append(rows, step(r.T("bot.approve"), "approve"))
 		}
-		rows = append(rows, step(say.now, "now"), step(say.cancel, "cancel"))
+		rows = append(rows, step(r.T("bot.now"), "now"), step(r.T("bot.cancel"), "cancel"))
 	case !p.Status.Final():
-		rows = append(rows, step(say.now, "now"), step(say.cancel, "cancel"))
+		rows = append(rows, step(r.T("bot.now"), "now"), step(r.T("bot.cancel"), "cancel"))
 	case slices.Contains([]store.PostStatus{store.PostFailed, store.PostUnknown, store.PostSkipped, store.PostCancelled}, p.Status):
-		rows = append(rows, step(say.retry, "retry"))
+		rows = append(rows, step(r.T("bot.retry"), "retry"))
 		if p.Status == store.PostFailed || p.Status == store.PostSkipped {
-			rows = append(rows, step(say.cancel, "cancel"))
+			rows = append(rows, step(r.T("bot.cancel"), "cancel"))
 		}
 	}
-	return r.page(text, rows, button(say.back, pagePosts))
+	return r.page(text, rows, button(r.T("bot.back"), pagePosts))
 }
 
 // plain is a text without its markup.

@@ -3,7 +3,6 @@ package adminbot
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"belfry/store"
 )
@@ -43,7 +42,7 @@ func button(text string, path ...any) store.Button {
 
 // page is a screen with a row of buttons at its end that lead back and to the menu.
 func (r request) page(text string, rows [][]store.Button, last ...store.Button) screen {
-	return screen{text: strings.TrimSpace(text), buttons: append(rows, append(last, button(r.bot.say.menu, pageMenu)))}
+	return screen{text: strings.TrimSpace(text), buttons: append(rows, append(last, button(r.T("bot.menu"), pageMenu)))}
 }
 
 // hint says what was wrong, and shows the ways on.
@@ -54,11 +53,10 @@ func (r request) hint(text string) screen {
 }
 
 func (r request) menu() screen {
-	say := r.bot.say
-	return screen{text: say.greeting, buttons: [][]store.Button{
-		{button(say.titles[pageStatus], pageStatus), button(say.titles[pageCheck], pageCheck)},
-		{button(say.titles[pagePosts], pagePosts), button(say.titles[pageTasks], pageTasks)},
-		{button(say.titles[pageAlerts], pageAlerts), button(say.titles[pageBackup], pageBackup)},
+	return screen{text: r.T("bot.greeting"), buttons: [][]store.Button{
+		{button(r.T("bot.title.status"), pageStatus), button(r.T("bot.title.check"), pageCheck)},
+		{button(r.T("bot.title.posts"), pagePosts), button(r.T("bot.title.tasks"), pageTasks)},
+		{button(r.T("bot.title.alerts"), pageAlerts), button(r.T("bot.title.backup"), pageBackup)},
 	}}
 }
 
@@ -66,21 +64,12 @@ func (r request) menu() screen {
 func (r request) confirm(question, yes string, path ...any) screen {
 	back := path[:len(path)-1]
 	return screen{text: question, buttons: [][]store.Button{
-		{button(yes, append(path, confirmed)...), button(r.bot.say.no, back...)},
+		{button(yes, append(path, confirmed)...), button(r.T("bot.no"), back...)},
 	}}
 }
 
 // confirmed ends the path of what was asked about.
 const confirmed = "yes"
-
-// clock is a time of this day, or with its day.
-func (r request) clock(t time.Time) string {
-	local, now := t.In(r.bot.cfg.Zone), r.tx.Now().In(r.bot.cfg.Zone)
-	if local.YearDay() == now.YearDay() && local.Year() == now.Year() {
-		return local.Format("15:04")
-	}
-	return local.Format("02.01 15:04")
-}
 
 // short is the first line of a text, as far as it fits into a list.
 func short(text string) string {

@@ -20,9 +20,8 @@ const (
 
 // status shows what runs, what is next and what failed.
 func (r request) status() (screen, error) {
-	say := r.bot.say
 	var b strings.Builder
-	fmt.Fprintf(&b, say.statusAt+"\n\n", r.tx.Now().In(r.bot.cfg.Zone).Format("02.01 15:04"))
+	b.WriteString(r.T("bot.status_at", r.Clock(r.Now)) + "\n\n")
 	running := 0
 	for job := range r.tx.Jobs.Running() {
 		if isHousekeeping(job) {
@@ -32,18 +31,18 @@ func (r request) status() (screen, error) {
 		fmt.Fprintf(&b, "▶️ %s\n", r.jobTitle(job))
 	}
 	if running == 0 {
-		b.WriteString("▶️ " + say.nothingRuns + "\n")
+		b.WriteString(r.T("bot.nothing_runs") + "\n")
 	}
 	next, err := r.next()
 	if err != nil {
 		return screen{}, err
 	}
-	b.WriteString("\n" + say.next + "\n")
+	b.WriteString("\n" + r.T("bot.next") + "\n")
 	for _, job := range next {
-		fmt.Fprintf(&b, "• %s %s\n", r.clock(job.Due), r.jobTitle(job))
+		fmt.Fprintf(&b, "• %s %s\n", r.Exact(job.Due), r.jobTitle(job))
 	}
 	if len(next) == 0 {
-		b.WriteString("• " + say.nothingNext + "\n")
+		b.WriteString(r.T("bot.nothing_next") + "\n")
 	}
 	open, err := r.tx.Alerts.ByState(store.AlertOpen, store.Query{Limit: behind})
 	if err != nil {
@@ -51,11 +50,11 @@ func (r request) status() (screen, error) {
 	}
 	b.WriteString("\n")
 	for _, a := range open.Items {
-		b.WriteString("⚠️ " + alerts.Text(a, r.bot.cfg.Lang, r.bot.cfg.Zone).What + "\n")
+		b.WriteString("⚠️ " + alerts.Text(r.Printer, a).What + "\n")
 	}
 	switch {
 	case len(open.Items) == 0:
-		b.WriteString("✅ " + say.allWell + "\n")
+		b.WriteString(r.T("bot.all_well") + "\n")
 	case open.Next != "":
 		b.WriteString("…\n")
 	}
@@ -64,16 +63,16 @@ func (r request) status() (screen, error) {
 		return screen{}, err
 	}
 	if len(still) > 0 {
-		b.WriteString("👁 " + say.stillSo + "\n" + strings.Join(still, "\n") + "\n")
+		b.WriteString(r.T("bot.still_so") + "\n" + strings.Join(still, "\n") + "\n")
 	}
 	s, err := readStrangers(r.tx)
 	if err != nil {
 		return screen{}, err
 	}
 	if s.Count > 0 {
-		fmt.Fprintf(&b, "\n"+say.strangers+"\n", s.Count, r.clock(s.At), s.Last)
+		b.WriteString("\n" + r.T("bot.strangers", s.Count, s.At, fmt.Sprint(s.Last)) + "\n")
 	}
-	return r.page(b.String(), nil, button(say.refresh, pageStatus)), nil
+	return r.page(b.String(), nil, button(r.T("bot.refresh"), pageStatus)), nil
 }
 
 // next are the jobs that run next.
@@ -116,8 +115,8 @@ func (r request) jobTitle(job store.Job) string {
 			return r.taskTitle(task)
 		}
 	}
-	if title := r.bot.say.kinds[job.Kind]; title != "" {
-		return title
+	if key := "job.kind." + job.Kind; r.Has(key) {
+		return r.T(key)
 	}
 	return job.Name
 }

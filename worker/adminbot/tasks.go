@@ -19,7 +19,7 @@ func (r request) tasks(path []string) (screen, error) {
 	}
 	id, err := strconv.ParseUint(path[0], 10, 64)
 	if err != nil {
-		return r.hint(r.bot.say.notUnderstood), nil
+		return r.hint(r.T("bot.not_understood")), nil
 	}
 	task, err := r.tx.Tasks.Get(id)
 	if err != nil {
@@ -30,7 +30,7 @@ func (r request) tasks(path []string) (screen, error) {
 	}
 	if len(path) == 2 || path[2] != taskMark(task) {
 		s, err := r.taskPage(task)
-		s.text = "⚠️ " + r.bot.say.taskChanged + "\n\n" + s.text
+		s.text = r.T("bot.task_changed") + "\n\n" + s.text
 		return s, err
 	}
 	switch path[1] {
@@ -39,7 +39,7 @@ func (r request) tasks(path []string) (screen, error) {
 	case "resume":
 		task, err = r.bot.workers.Tasks.Resume(r.tx, id)
 	default:
-		return r.hint(r.bot.say.notUnderstood), nil
+		return r.hint(r.T("bot.not_understood")), nil
 	}
 	if err != nil {
 		return screen{}, err
@@ -52,7 +52,6 @@ func taskMark(t store.Task) string { return strconv.FormatUint(uint64(t.Key), 36
 
 // tasksPage lists the broadcasts that have not ended, and the last ones that have.
 func (r request) tasksPage() (screen, error) {
-	say := r.bot.say
 	var rows [][]store.Button
 	for _, status := range []store.TaskStatus{store.TaskProcessing, store.TaskPending, store.TaskPreparing, store.TaskFailed, store.TaskDone} {
 		page, err := r.tx.Tasks.ByTime(status, store.Query{Limit: shownTasks})
@@ -61,69 +60,67 @@ func (r request) tasksPage() (screen, error) {
 		}
 		for _, t := range page.Items {
 			if len(rows) < shownTasks {
-				line := fmt.Sprintf("%s %d · %d/%d %s", say.taskMarks[t.Status], t.ID, t.Total-t.Left(), t.Total, short(r.plain(tasks.Platform, t.Format, t.Text)))
+				line := fmt.Sprintf("%s %d · %d/%d %s", r.T("bot.task_mark."+string(t.Status)), t.ID, t.Total-t.Left(), t.Total, short(r.plain(tasks.Platform, t.Format, t.Text)))
 				rows = append(rows, []store.Button{button(line, pageTasks, t.ID)})
 			}
 		}
 	}
-	text := "📣 " + say.titles[pageTasks] + "\n\n"
+	text := "📣 " + r.T("bot.title.tasks") + "\n\n"
 	if len(rows) == 0 {
-		text += say.noTasks
+		text += r.T("bot.no_tasks")
 	} else {
-		text += say.tasksBelow
+		text += r.T("bot.tasks_below")
 	}
-	return r.page(text, rows, button(say.refresh, pageTasks)), nil
+	return r.page(text, rows, button(r.T("bot.refresh"), pageTasks)), nil
 }
 
 // taskTitle is a broadcast in a list of other things.
 func (r request) taskTitle(t store.Task) string {
-	return fmt.Sprintf(r.bot.say.taskTitle, t.ID, t.Total-t.Left(), t.Total, short(r.plain(tasks.Platform, t.Format, t.Text)))
+	return r.T("bot.task_title", t.ID, t.Total-t.Left(), t.Total, short(r.plain(tasks.Platform, t.Format, t.Text)))
 }
 
 func (r request) taskPage(t store.Task) (screen, error) {
-	say := r.bot.say
 	p, err := r.bot.workers.Tasks.ProgressOf(r.tx, t)
 	if err != nil {
 		return screen{}, err
 	}
 	done := t.Total - t.Left()
 	lines := []string{
-		fmt.Sprintf("%s %s", say.taskMarks[t.Status], fmt.Sprintf(say.taskHead, t.ID)),
+		r.T("bot.task_mark."+string(t.Status)) + " " + r.T("bot.task_head", t.ID),
 		fmt.Sprintf("%s %d/%d", bar(done, t.Total), done, t.Total),
-		fmt.Sprintf(say.taskCounts, t.Sent, t.Failed, t.Skipped),
+		r.T("bot.task_counts", t.Sent, t.Failed, t.Skipped),
 	}
 	lines = append(lines, r.taskNext(t, p)...)
 	if !t.LastError.Zero() {
-		lines = append(lines, say.lastError+" "+r.bot.printer.Say(t.LastError))
+		lines = append(lines, r.T("bot.last_error", t.LastError))
 	}
 	lines = append(lines, "", r.plain(tasks.Platform, t.Format, t.Text))
 	var rows [][]store.Button
 	switch {
 	case t.Status.Final():
 	case p.Paused:
-		rows = append(rows, []store.Button{button(say.resume, pageTasks, t.ID, "resume", taskMark(t))})
+		rows = append(rows, []store.Button{button(r.T("bot.resume"), pageTasks, t.ID, "resume", taskMark(t))})
 	default:
-		rows = append(rows, []store.Button{button(say.pause, pageTasks, t.ID, "pause", taskMark(t))})
+		rows = append(rows, []store.Button{button(r.T("bot.pause"), pageTasks, t.ID, "pause", taskMark(t))})
 	}
-	return r.page(strings.Join(lines, "\n"), rows, button(say.refresh, pageTasks, t.ID), button(say.back, pageTasks)), nil
+	return r.page(strings.Join(lines, "\n"), rows, button(r.T("bot.refresh"), pageTasks, t.ID), button(r.T("bot.back"), pageTasks)), nil
 }
 
 // taskNext says what comes next in a broadcast.
 func (r request) taskNext(t store.Task, p tasks.Progress) (lines []string) {
-	say := r.bot.say
 	switch {
 	case t.Status.Final():
-		return []string{say.taskStates[t.Status]}
+		return []string{r.T("task.status." + string(t.Status) + ".means")}
 	case p.Paused:
-		return []string{"⏸ " + say.taskPaused}
+		return []string{r.T("bot.task_paused")}
 	case !p.At.IsZero():
-		lines = append(lines, fmt.Sprintf(say.taskNext, r.clock(p.At), p.Next.Target))
+		lines = append(lines, r.T("bot.task_next", p.At, p.Next.Target))
 	}
 	if !p.Why.Zero() {
-		lines = append(lines, r.bot.printer.Say(p.Why))
+		lines = append(lines, r.Say(p.Why))
 	}
 	if !p.Ends.IsZero() {
-		lines = append(lines, fmt.Sprintf(say.taskEnds, r.clock(p.Ends)))
+		lines = append(lines, r.T("bot.task_ends", p.Ends))
 	}
 	return lines
 }

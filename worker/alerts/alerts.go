@@ -22,6 +22,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"belfry/i18n"
 	"belfry/scheduler"
 	"belfry/store"
 )
@@ -82,6 +83,7 @@ type Worker struct {
 	db     *store.DB
 	teller Teller
 	cfg    Config
+	say    i18n.Printer
 
 	// Of the job's runs alone:
 	backlog backlog  // of the last looks
@@ -94,9 +96,7 @@ type Worker struct {
 func New(db *store.DB, teller Teller, cfg Config) *Worker {
 	cfg.Calm = cmp.Or(cfg.Calm, 3*time.Minute)
 	cfg.Backlog = cmp.Or(cfg.Backlog, 100)
-	cfg.Lang = cmp.Or(cfg.Lang, "en")
-	cfg.Zone = cmp.Or(cfg.Zone, time.UTC)
-	w := &Worker{db: db, teller: teller, cfg: cfg, last: lookedAt{db.Now().Round(0), time.Now()}}
+	w := &Worker{db: db, teller: teller, cfg: cfg, say: i18n.For(cfg.Lang, cfg.Zone), last: lookedAt{db.Now().Round(0), time.Now()}}
 	w.gap.Store(&gap{to: w.last.clock})
 	return w
 }

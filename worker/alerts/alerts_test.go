@@ -216,9 +216,9 @@ func TestALoginThatHasEndedIsTold(t *testing.T) {
 		b.wantTold("one that was never logged in")
 		set(store.IdentityReady, store.Reason{})
 		set(store.IdentityStopped, store.Reason{Code: store.ReasonStopped, Detail: "PEER_FLOOD"})
-		b.wantTold("restricted", "⚠️ Вход main не действует")
+		b.wantTold("restricted", "⚠️ Аккаунт main не может публиковать")
 		set(store.IdentityReady, store.Reason{})
-		b.wantTold("lifted", "✅ Вход main снова действует")
+		b.wantTold("lifted", "✅ Аккаунт main снова работает")
 	})
 }
 

@@ -33,9 +33,6 @@ func Mark(a store.Alert) string { return strconv.FormatInt(a.RaisedAt.UnixNano()
 // oneByOne is how many alerts of one look are told in a message each. More are told in one.
 const oneByOne = 5
 
-// text says an alert as it is told.
-func (w *Worker) text(a store.Alert) Words { return Text(a, w.cfg.Lang, w.cfg.Zone) }
-
 // tell tells the admins and the webhook what a look has found out.
 func (w *Worker) tell(tx *store.Tx, n news) error {
 	for _, a := range n.raised {
@@ -57,13 +54,12 @@ func (w *Worker) tell(tx *store.Tx, n news) error {
 }
 
 func (w *Worker) tellRaised(tx *store.Tx, raised []store.Alert) error {
-	say := wordsIn(w.cfg.Lang)
 	if len(raised) > oneByOne {
 		return w.teller.Tell(tx, store.Notice{Kind: noticeRaised, First: true, Text: w.manyRaised(raised),
-			Buttons: [][]store.Button{{{Text: say.showAll, Data: PressList}, {Text: say.acknowledgeAll, Data: PressAcknowledgeAll(tx.Now())}}}})
+			Buttons: [][]store.Button{{{Text: w.say.T("alert.show"), Data: PressList}, {Text: w.say.T("alerts.see_all"), Data: PressAcknowledgeAll(tx.Now())}}}})
 	}
 	for _, a := range raised {
-		t := w.text(a)
+		t := Text(w.say, a)
 		parts := []string{"⚠️ " + t.What}
 		for _, part := range []string{t.Why, t.Cure} {
 			if part != "" {
@@ -71,7 +67,7 @@ func (w *Worker) tellRaised(tx *store.Tx, raised []store.Alert) error {
 			}
 		}
 		err := w.teller.Tell(tx, store.Notice{Kind: noticeRaised, First: true, Text: strings.Join(parts, "\n\n"),
-			Buttons: [][]store.Button{{{Text: say.acknowledge, Data: PressAcknowledge(a)}}}})
+			Buttons: [][]store.Button{{{Text: w.say.T("alerts.see"), Data: PressAcknowledge(a)}}}})
 		if err != nil {
 			return err
 		}
@@ -91,17 +87,17 @@ func (w *Worker) tellOver(tx *store.Tx, over []store.Alert) error {
 // overLines say what has come right: a line for each alert, or one for many.
 func (w *Worker) overLines(over []store.Alert) (lines []string) {
 	if len(over) > oneByOne {
-		return []string{"✅ " + fmt.Sprintf(wordsIn(w.cfg.Lang).manyOver, len(over))}
+		return []string{"✅ " + w.say.T("alert.over", len(over))}
 	}
 	for _, a := range over {
-		lines = append(lines, "✅ "+overText(a, w.cfg.Lang))
+		lines = append(lines, "✅ "+sentence(w.say, a, "over"))
 	}
 	return lines
 }
 
 // manyRaised says many alerts in one message.
 func (w *Worker) manyRaised(raised []store.Alert) string {
-	return "⚠️ " + fmt.Sprintf(wordsIn(w.cfg.Lang).many, len(raised)) + "\n\n" + w.list(raised)
+	return "⚠️ " + w.say.T("alert.raised", len(raised)) + "\n\n" + w.list(raised)
 }
 
 // list is the first lines of the first alerts.
@@ -112,7 +108,7 @@ func (w *Worker) list(all []store.Alert) string {
 			b.WriteString("…")
 			break
 		}
-		b.WriteString("• " + w.text(a).What + "\n")
+		b.WriteString("• " + Text(w.say, a).What + "\n")
 	}
 	return strings.TrimSpace(b.String())
 }
@@ -163,7 +159,7 @@ func (w *Worker) tellHook(tx *store.Tx, n news) error {
 func (w *Worker) hookAlerts(all []store.Alert) []hookAlert {
 	out := make([]hookAlert, len(all))
 	for i, a := range all {
-		t := w.text(a)
+		t := Text(w.say, a)
 		out[i] = hookAlert{ID: a.ID, Kind: a.Kind, About: a.About, What: t.What, Why: t.Why, RaisedAt: a.RaisedAt, OverAt: a.OverAt}
 	}
 	return out

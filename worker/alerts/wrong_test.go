@@ -33,7 +33,7 @@ func TestWhatComesAndGoesAllDayIsToldAFewTimes(t *testing.T) {
 		full, room := "⚠️ The disk is nearly full: 1 MiB are free, and 1024 are needed", "✅ There is room on the disk again"
 		b.wantTold("a day", full, room, full, room, full)
 		open := b.alerts(store.AlertOpen)
-		if len(open) != 1 || !open[0].Flaps || !strings.Contains(Text(open[0], "en", time.UTC).Cure, "comes and goes") {
+		if len(open) != 1 || !open[0].Flaps || !strings.Contains(Text(b.worker.say, open[0]).Cure, "comes and goes") {
 			t.Errorf("open %+v", open)
 		}
 		b.Pass(2 * time.Hour)
@@ -78,7 +78,7 @@ func TestWhatFindsNoConnectionIsOverdue(t *testing.T) {
 		b.Pass(2 * time.Minute)
 		b.wantTold("six minutes", "⚠️ chore_1 is overdue by 5 minutes")
 		open := b.alerts(store.AlertOpen)
-		if len(open) != 1 || !strings.Contains(Text(open[0], "en", time.UTC).Why, "no route to host") {
+		if len(open) != 1 || !strings.Contains(Text(b.worker.say, open[0]).Why, "no route to host") {
 			t.Errorf("open %+v", open)
 		}
 		if wrong, err := b.worker.Wrong(); err != nil || len(wrong) != 1 || wrong[0].Kind != store.AlertOverdue {
@@ -130,7 +130,7 @@ func TestALoginThatCannotConnectIsToldWithTheReason(t *testing.T) {
 		if len(open) != 1 {
 			b.T.Fatalf("open %+v", open)
 		}
-		if why := Text(open[0], "en", time.UTC).Why; why != "No connection to Telegram: TELEGRAM_API_ID and TELEGRAM_API_HASH are not set" {
+		if why := Text(b.worker.say, open[0]).Why; why != "No connection to Telegram: TELEGRAM_API_ID and TELEGRAM_API_HASH are not set" {
 			t.Errorf("because %q", why)
 		}
 		for range 4 { // the program is started again and again
@@ -167,7 +167,7 @@ func TestDamageOfAnyRowIsTold(t *testing.T) {
 			t.Fatal(err)
 		}
 		look()
-		b.wantTold("it was met", "⚠️ The database file is damaged: 1 problems")
+		b.wantTold("it was met", "⚠️ The database file is damaged: 1 problem")
 		wrong, err := b.worker.Wrong()
 		if err != nil || len(wrong) != 1 || wrong[0].Kind != store.AlertDamage || !strings.Contains(wrong[0].Reason.Detail, "contents") {
 			t.Errorf("health is told %+v, %v", wrong, err)

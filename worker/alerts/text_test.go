@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf16"
 
+	"belfry/i18n"
 	"belfry/store"
 )
 
@@ -14,7 +15,7 @@ func TestAnAlertAboutSomethingLongIsReadable(t *testing.T) {
 	for _, lang := range []string{"en", "ru"} {
 		t.Run(lang, func(t *testing.T) {
 			byHand(t, func(b *bench) {
-				b.worker.cfg.Lang = lang
+				b.worker.say = i18n.For(lang, nil)
 				b.look()
 				b.Pass(time.Second)
 				b.Update(func(tx *store.Tx) error {
@@ -26,7 +27,7 @@ func TestAnAlertAboutSomethingLongIsReadable(t *testing.T) {
 				b.View(func(tx *store.Tx) error {
 					for n := range tx.Notices.All() {
 						units := len(utf16.Encode([]rune(n.Text)))
-						cure := wordsIn(lang).kinds[store.AlertPostFailed].cure
+						cure := b.worker.say.T("alert.post_failed.cure")
 						if n.Chat == "admin" && (units > 2000 || strings.Count(n.Text, "…") != 2 || !strings.HasSuffix(n.Text, cure)) {
 							t.Errorf("told in %d units: %s", units, n.Text)
 						}
@@ -59,7 +60,7 @@ func TestTheWebhookIsToldAStormInFewWords(t *testing.T) {
 		if len(body.Raised) != maxHook || len(body.Over) != maxHook || body.More != 14 {
 			t.Errorf("%d raised, %d over and %d more", len(body.Raised), len(body.Over), body.More)
 		}
-		if !strings.HasPrefix(body.Text, "⚠️ 1007 new alerts\n\n• The account main") || !strings.HasSuffix(body.Text, "…\n✅ 1007 alerts resolved") {
+		if !strings.HasPrefix(body.Text, "⚠️ 1,007 new alerts\n\n• The account main") || !strings.HasSuffix(body.Text, "…\n✅ 1,007 alerts resolved") {
 			t.Errorf("said %q", body.Text)
 		}
 	})
