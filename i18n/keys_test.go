@@ -5,6 +5,7 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -42,7 +43,7 @@ var chosen = regexp.MustCompile(`^(time|field|heard|nav\.make)\.`)
 // each message.
 func TestTheProgramSaysOnlyWhatTheCataloguesHave(t *testing.T) {
 	mode := packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedTypes | packages.NeedSyntax | packages.NeedTypesInfo
-	program, err := packages.Load(&packages.Config{Mode: mode}, "belfry/...")
+	program, err := packages.Load(&packages.Config{Mode: mode, Env: append(os.Environ(), "CGO_ENABLED=0")}, "belfry/...")
 	if err != nil {
 		t.Fatal(err)
 	}

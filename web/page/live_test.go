@@ -15,6 +15,7 @@ import (
 
 	"belfry/store"
 	"belfry/web/session"
+	"belfry/worker/posts"
 )
 
 // streamed is the browser's end of a stream in virtual time: it notes when each event came.
@@ -45,7 +46,7 @@ func TestACommitAfterAnotherDoesNotPutOffALivePage(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer db.Close()
-		server, err := New(Config{DB: db, Timezone: time.UTC, Ending: make(chan struct{})})
+		server, err := New(Config{DB: db, Posts: posts.New(db, nil, posts.Config{}), Timezone: time.UTC, Ending: make(chan struct{})})
 		if err != nil {
 			t.Fatal(err)
 		}
