@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,11 @@ import (
 
 	"belfry/store"
 )
+
+// everyPage are the pages of a newsroom that has everything.
+var everyPage = []string{"/", "/posts", "/posts?status=failed", "/posts/1", "/posts/new", "/posts/1/change", "/posts/1/cancel", "/jobs", "/jobs/post_1", "/logins", "/logins/1/change",
+	"/tasks", "/tasks/1", "/tasks/2?show=unreachable", "/tasks/new?from=3", "/tasks/1/cancel", "/chats", "/logins/4/login", "/logins/4/login?way=qr", "/logins/4/login?way=session",
+	"/accounts", "/accounts/5", "/accounts/new", "/accounts/5/change", "/accounts/sites", "/alerts", "/password", "/posts/999"}
 
 // TestInABrowser visits the page with a real Chromium.
 func TestInABrowser(t *testing.T) {
@@ -23,6 +29,7 @@ func TestInABrowser(t *testing.T) {
 		"pages fit a small phone":                  pagesFitASmallPhone,
 		"the keyboard is enough":                   theKeyboardIsEnough,
 		"nothing in the page is run":               nothingInThePageIsRun,
+		"axe finds nothing":                        axeFindsNothing,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -140,9 +147,7 @@ func pagesFitASmallPhone(t *testing.T, chromium context.Context) {
 	b := browse(t, chromium, h)
 	b.viewport(360, 740, "light")
 	b.signIn()
-	for _, path := range []string{"/", "/posts", "/posts?status=failed", "/posts/1", "/posts/new", "/posts/1/change", "/posts/1/cancel", "/jobs", "/jobs/post_1", "/logins", "/logins/1/change",
-		"/tasks", "/tasks/1", "/tasks/2?show=unreachable", "/tasks/new?from=3", "/tasks/1/cancel", "/chats", "/logins/4/login", "/logins/4/login?way=qr", "/logins/4/login?way=session",
-		"/accounts", "/accounts/5", "/accounts/new", "/accounts/5/change", "/accounts/sites", "/alerts", "/password", "/posts/999"} {
+	for _, path := range everyPage {
 		b.open(path)
 		if eval[bool](b, `document.querySelector(".dock").scrollWidth > document.querySelector(".dock").clientWidth`) {
 			t.Errorf("%s hides a part of the navigation", path)
@@ -216,5 +221,38 @@ func nothingInThePageIsRun(t *testing.T, chromium context.Context) {
 	b.until(`document.images[document.images.length-1].complete`)
 	if eval[bool](b, `window.ran === true`) {
 		t.Error("a script in the page was run")
+	}
+}
+
+// axeFindsNothing looks at every page as it is shown to people who cannot see it, or not well: axe-core, which
+// testdata has, finds no violation of its rules, in the light on a phone and in the dark on a desktop.
+func axeFindsNothing(t *testing.T, chromium context.Context) {
+	h := start(t)
+	h.broadcasts()
+	h.watching()
+	h.wrong()
+	b := browse(t, chromium, h)
+	b.signIn()
+	axe, err := os.ReadFile("testdata/axe-4.14.1.min.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, window := range []struct {
+		width, height int64
+		scheme        string
+	}{{390, 844, "light"}, {1280, 800, "dark"}} {
+		b.viewport(window.width, window.height, window.scheme)
+		for _, path := range everyPage {
+			b.open(path)
+			b.do(chromedp.Evaluate[chromedp.Void](string(axe) + "; void 0"))
+			found, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](`axe.run({resultTypes: ["violations"]}).then(found =>
+				found.violations.map(v => v.id + ": " + v.help + v.nodes.map(n => "\n    " + n.html).join("")).join("\n"))`, chromedp.EvalAwaitPromise))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if found != "" {
+				t.Errorf("%s, %d pixels wide, %s:\n%s", path, window.width, window.scheme, found)
+			}
+		}
 	}
 }

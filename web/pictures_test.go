@@ -78,7 +78,8 @@ func TestPictures(t *testing.T) {
 	b.shoot(filepath.Join(dir, "alerts-none.png"))
 	h.wrong()
 	for _, lang := range []string{"en", "ru"} {
-		b.do(chromedp.Navigate(h.base + "/password"))
+		b.viewport(1280, 800, "light")
+		b.open("/password")
 		if eval[string](b, "document.documentElement.lang") != lang {
 			b.do(chromedp.Click(chromedp.CSS(`button[name="lang"]`)))
 			b.until(fmt.Sprintf("document.documentElement.lang === %q", lang))

@@ -168,9 +168,9 @@ func TestTheOwnerSteersFromTelegram(t *testing.T) {
 
 	// The interval is changed by buttons and holds from this moment.
 	m.tg.Write(c.admin, c.bot, "/check")
-	check = c.until("Каждые 5 мин")
+	check = c.until("Раз в 5 минут")
 	choice := c.press(check, "⏱ Интервал", "Сколько минут между проверками?")
-	c.press(choice, "1 мин", "Теперь каждые 1 мин")
+	c.press(choice, "1 мин", "Теперь раз в минуту")
 	pressed := time.Now()
 	var status struct {
 		Interval string    `json:"interval"`
