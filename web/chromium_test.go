@@ -113,7 +113,7 @@ func liveUpdatesDisturbNobody(t *testing.T, chromium context.Context) {
 	}
 	// A page that nobody sees lets its stream go, and takes it up again.
 	b.do(chromedp.Evaluate[chromedp.Void](`Object.defineProperty(document, "hidden", {value: true, configurable: true}); document.dispatchEvent(new Event("visibilitychange"))`))
-	for h.server.page.Live() > 0 {
+	for len(h.server.streams) > 0 {
 		h.schedulePost("Unseen", 3*time.Hour) // a closed stream is noticed at the latest when something is sent
 	}
 	h.schedulePost("While nobody looked", 90*time.Minute)

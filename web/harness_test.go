@@ -53,6 +53,8 @@ type harness struct {
 	alerts     *alerts.Worker // not started: it does not look before a test asks for it
 	disk       alerts.Disk    // of which the next look learns
 	workers    Workers
+	cfg        Config
+	schedule   *scheduler.Scheduler
 	site       *memorySite // where accounts are watched
 	socketPath string
 	base       string // such as http://127.0.0.1:40001
@@ -135,6 +137,7 @@ func startWith(t testing.TB, network func(*harness) (tasks.Network, platform.Log
 	h.alerts = alerts.New(db, told, alerts.Config{Disk: h.measured, Calm: time.Nanosecond})
 	maps.Copy(kinds, h.alerts.Jobs())
 	schedule := scheduler.New(db, scheduler.Config{Kinds: kinds, Log: zerolog.New(io.Discard), Now: h.now})
+	h.cfg, h.schedule = cfg, schedule
 	h.workers = Workers{Posts: h.posts, Tasks: h.tasks, Logins: identities.NewLogins(db, loggedIn), Accounts: h.watch, Alerts: h.alerts}
 	if h.server, err = New(cfg, db, schedule, h.workers, h.allConnections); err != nil {
 		t.Fatal(err)
@@ -148,8 +151,8 @@ func startWith(t testing.TB, network func(*harness) (tasks.Network, platform.Log
 			t.Fatal(err)
 		}
 		h.base = "http://" + listener.Addr().String()
-		served := make(chan error, 1)
-		go func() { served <- h.server.Serve(ctx, listener) }()
+		served, server := make(chan error, 1), h.server
+		go func() { served <- server.Serve(ctx, listener) }()
 		h.served = append(h.served, served)
 	}
 	h.serve()
@@ -186,7 +189,8 @@ func startWith(t testing.TB, network func(*harness) (tasks.Network, platform.Log
 func (h *harness) without(change func(*Workers)) {
 	w := h.workers
 	change(&w)
-	if err := h.server.open(w); err != nil {
+	var err error
+	if h.server, err = New(h.cfg, h.db, h.schedule, w, h.allConnections); err != nil {
 		h.fatal(err)
 	}
 	h.serve()

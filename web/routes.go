@@ -12,6 +12,7 @@ import (
 
 	"belfry/store"
 	"belfry/web/api"
+	"belfry/web/page"
 	"belfry/web/session"
 )
 
@@ -29,21 +30,21 @@ func longForms() []string {
 
 // routes is what is served over TCP: the API for holders of a token, the page for its owner.
 func (s *Server) routes(ending <-chan struct{}) *echo.Echo {
-	e := s.newEcho()
+	pages := s.pages(ending)
+	e := s.newEcho(pages)
 	e.Use(s.sessions.KnownHost, s.sessions.SameOrigin)
 	s.api.Mount(e)
 	s.healthRoutes(e)
 
 	public := e.Group("", limitForm)
-	s.page.Ending = ending
-	s.page.Mount(public, public.Group("", s.sessions.Required(s.page.SignInFirst)))
+	pages.Mount(public, public.Group("", s.sessions.Required(pages.SignInFirst)))
 	return e
 }
 
 // socketRoutes is what is served on the unix socket: the API without tokens, and what only the
 // owner of the machine may do.
 func (s *Server) socketRoutes() *echo.Echo {
-	e := s.newEcho()
+	e := s.newEcho(s.pages(nil))
 	e.Use(session.Owner)
 	s.api.MountSocket(e)
 	s.healthRoutes(e)
@@ -55,18 +56,18 @@ func (s *Server) healthRoutes(e *echo.Echo) {
 	e.GET("/health/workers", s.showWorkers)
 }
 
-func (s *Server) newEcho() *echo.Echo {
+func (s *Server) newEcho(pages *page.Server) *echo.Echo {
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
 	e.IPExtractor = echo.ExtractIPDirect()
-	e.HTTPErrorHandler = s.handleError
+	e.HTTPErrorHandler = func(err error, c echo.Context) { s.handleError(pages, err, c) }
 	e.Use(session.Headers, recovered)
 	return e
 }
 
 // handleError is where the errors of all handlers end: as a problem document for programs, as a
 // page for people, and in the log if it is Belfry's own fault.
-func (s *Server) handleError(err error, c echo.Context) {
+func (s *Server) handleError(pages *page.Server, err error, c echo.Context) {
 	if c.Response().Committed {
 		return
 	}
@@ -85,7 +86,7 @@ func (s *Server) handleError(err error, c echo.Context) {
 		for name, values := range p.GetHeaders() {
 			c.Response().Header()[name] = values
 		}
-		answer = func() error { return s.page.ShowError(c, err, p.Status, store.IsFull(err)) }
+		answer = func() error { return pages.ShowError(c, err, p.Status, store.IsFull(err)) }
 	}
 	if err := answer(); err != nil {
 		s.cfg.Log.Error().Err(err).Str("path", path).Msg("error page failed")

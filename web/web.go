@@ -22,7 +22,6 @@ import (
 	"belfry/web/api"
 	"belfry/web/page"
 	"belfry/web/session"
-	"belfry/worker/alerts"
 	"belfry/worker/identities"
 )
 
@@ -55,16 +54,15 @@ type Connection = identities.Connection
 // Server serves the API and the page. Make it with [New]; its methods may be called from any
 // goroutine.
 type Server struct {
-	cfg       Config
-	db        *store.DB
-	scheduler *scheduler.Scheduler
-	alerts    *alerts.Worker // may be nil
-
+	cfg         Config
+	db          *store.DB
+	scheduler   *scheduler.Scheduler
+	workers     Workers
 	connections func() []Connection
 
 	sessions *session.Sessions
 	api      *api.Server
-	page     *page.Server
+	streams  chan struct{}            // a place for each live page
 	listens  atomic.Pointer[net.Addr] // where the page is served; nil before
 }
 
@@ -81,31 +79,26 @@ func New(cfg Config, db *store.DB, s *scheduler.Scheduler, w Workers, connection
 	if connections == nil {
 		connections = func() []Connection { return nil }
 	}
-	server := &Server{cfg: cfg, db: db, scheduler: s, connections: connections}
-	var err error
-	server.sessions, err = session.New(session.Config{Hosts: cfg.Hosts, Token: cfg.Token, Password: cfg.Password, Log: cfg.Log}, db)
-	if err != nil {
-		return nil, err
-	}
-	return server, server.open(w)
+	sessions, err := session.New(session.Config{Hosts: cfg.Hosts, Token: cfg.Token, Password: cfg.Password, Log: cfg.Log}, db)
+	server := &Server{cfg: cfg, db: db, scheduler: s, workers: w, connections: connections, sessions: sessions, streams: make(chan struct{}, page.MaxStreams)}
+	server.api = api.New(api.Config{
+		Version: cfg.Version, Sessions: sessions, SignInLink: server.SignInLink, Connections: connections, Log: cfg.Log,
+	}, db, w)
+	return server, err
 }
 
-// open makes the doors to the workers' actions.
-func (s *Server) open(w Workers) (err error) {
-	s.alerts = w.Alerts
-	s.api = api.New(api.Config{
-		Version: s.cfg.Version, Sessions: s.sessions, SignInLink: s.SignInLink, Connections: s.connections, Log: s.cfg.Log,
-	}, s.db, w)
-	s.page, err = page.New(page.Config{
+// pages makes the door for people. Its live pages end when ending is closed.
+func (s *Server) pages(ending <-chan struct{}) *page.Server {
+	w := s.workers
+	return page.New(page.Config{
 		Timezone: s.cfg.Timezone, Lang: s.cfg.Lang, Version: s.cfg.Version, Idle: s.cfg.Idle, Log: s.cfg.Log, DB: s.db, Scheduler: s.scheduler,
 		Posts: w.Posts, Tasks: w.Tasks, Logins: w.Logins, Accounts: w.Accounts, Alerts: w.Alerts, Sessions: s.sessions,
-		SendDeliveries: s.api.SendDeliveries,
+		SendDeliveries: s.api.SendDeliveries, Ending: ending, Streams: s.streams,
 		Connection: func(i store.Identity) (connected bool, problem string, known bool) {
 			c, known := identities.ConnectionOf(s.connections(), i)
 			return c.Connected, c.Problem, known
 		},
 	})
-	return err
 }
 
 // HasPassword reports whether the page has a password. Without one nobody can sign in but with a

@@ -4,8 +4,6 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
-	"fmt"
-	"io/fs"
 	"mime"
 	"net/http"
 	"path"
@@ -32,24 +30,22 @@ type asset struct {
 	data []byte
 }
 
-func newAssets() (assets, error) {
+func newAssets() assets {
 	a := assets{names: make(map[string]string), files: make(map[string]asset)}
-	entries, err := fs.ReadDir(embedded, "static")
-	if err != nil {
-		return a, fmt.Errorf("read the static files: %w", err)
-	}
+	entries, err := embedded.ReadDir("static")
 	for _, entry := range entries {
-		data, err := fs.ReadFile(embedded, "static/"+entry.Name())
-		if err != nil {
-			return a, fmt.Errorf("read the static files: %w", err)
-		}
+		var data []byte
+		data, err = embedded.ReadFile("static/" + entry.Name())
 		sum := sha256.Sum256(data)
 		ext := path.Ext(entry.Name())
 		served := strings.TrimSuffix(entry.Name(), ext) + "-" + hex.EncodeToString(sum[:6]) + ext
 		a.names[entry.Name()] = served
 		a.files[served] = asset{kind: kindOf(ext), data: data}
 	}
-	return a, nil
+	if err != nil { // they are part of the program
+		panic(err)
+	}
+	return a
 }
 
 // kindOf does not ask the machine, whose tables may be missing or wrong.

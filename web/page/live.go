@@ -23,17 +23,14 @@ const (
 	liveTick = 20 * time.Second
 	// liveWrite is how long a browser may take to accept what is sent.
 	liveWrite = 10 * time.Second
-	// maxStreams bounds the live pages that are open at once.
-	maxStreams = 32
+	// MaxStreams bounds the live pages that are open at once.
+	MaxStreams = 32
 	// liveBase is where the streams of live pages are, before the page's own path.
 	liveBase = "/live"
 )
 
 // liveTables are the tables whose changes may show on a page.
 var liveTables = []string{"posts", "tasks", "deliveries", "chats", "accounts", "account_results", "account_checks", "account_sites", "alerts", "notices", "jobs", "runs", "holds", "identities", "settings"}
-
-// Live returns how many live pages are open.
-func (s *Server) Live() int { return len(s.streams) }
 
 // live mounts a page with parts that change while somebody looks at it, and the stream of their changes.
 func (s *Server) live(g *echo.Group, path string, load func(view) (screen, error)) {
@@ -89,8 +86,8 @@ func (v view) renderParts(ctx context.Context, p screen) ([]renderedPart, error)
 // that has changed, not more often than [livePause], and holds no transaction meanwhile.
 func (s *Server) stream(c echo.Context, load func(view) (screen, error)) error {
 	select {
-	case s.streams <- struct{}{}:
-		defer func() { <-s.streams }()
+	case s.Streams <- struct{}{}:
+		defer func() { <-s.Streams }()
 	default:
 		c.Response().Header().Set("Retry-After", "30")
 		return c.NoContent(http.StatusServiceUnavailable)

@@ -46,10 +46,9 @@ func TestACommitAfterAnotherDoesNotPutOffALivePage(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer db.Close()
-		server, err := New(Config{DB: db, Posts: posts.New(db, nil, posts.Config{}), Timezone: time.UTC, Ending: make(chan struct{})})
-		if err != nil {
-			t.Fatal(err)
-		}
+		server := New(Config{
+			DB: db, Posts: posts.New(db, nil, posts.Config{}), Timezone: time.UTC, Ending: make(chan struct{}), Streams: make(chan struct{}, 1),
+		})
 		signIn := store.SignIn{Hash: []byte("one"), CSRF: "two", CreatedAt: time.Now(), ExpiresAt: time.Now().Add(time.Hour)}
 		if err := db.Update(func(tx *store.Tx) error { return tx.SignIns.Put(&signIn) }); err != nil {
 			t.Fatal(err)

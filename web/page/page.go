@@ -58,23 +58,21 @@ type Config struct {
 	SendDeliveries func(c echo.Context, t store.Task, mark string, say func(store.Reason) string)
 	// Ending is closed when live pages are to end.
 	Ending <-chan struct{}
+	// Streams has a place for each live page that may be open at once.
+	Streams chan struct{}
 }
 
 // Server shows the page. Make it with [New].
 type Server struct {
 	Config
-	assets  assets
-	streams chan struct{} // a place for each live page
-	nav     map[group][]entry
-	made    []entry // what can be made
+	assets assets
+	nav    map[group][]entry
+	made   []entry // what can be made
 }
 
 // New returns a server of the page.
-func New(cfg Config) (*Server, error) {
-	s := &Server{Config: cfg, streams: make(chan struct{}, maxStreams), nav: make(map[group][]entry)}
-	var err error
-	s.assets, err = newAssets()
-	return s, err
+func New(cfg Config) *Server {
+	return &Server{Config: cfg, assets: newAssets(), nav: make(map[group][]entry)}
 }
 
 // Mount registers the pages: in public those that anybody may open, in own those of a browser that is signed
