@@ -27,6 +27,9 @@ func Put(tx *store.Tx, job store.Job) error {
 	same := old.Trigger.Equal(job.Trigger)
 	old.Kind, old.Subject, old.Lane = job.Kind, job.Subject, job.Lane
 	old.Lateness, old.Timeout, old.Trigger, old.Removed = job.Lateness, job.Timeout, job.Trigger, false
+	if old.Lateness.Policy == store.LateEach {
+		old.Missed = 0 // what waits to be tried again stands for itself alone from now on
+	}
 	if !same {
 		if err := restart(tx, &old); err != nil {
 			return err
