@@ -30,20 +30,23 @@ type asset struct {
 	data []byte
 }
 
+// newAssets reads the static files. They are part of the program, so one that cannot be read is a mistake in it.
 func newAssets() assets {
 	a := assets{names: make(map[string]string), files: make(map[string]asset)}
 	entries, err := embedded.ReadDir("static")
+	if err != nil {
+		panic(err)
+	}
 	for _, entry := range entries {
-		var data []byte
-		data, err = embedded.ReadFile("static/" + entry.Name())
+		data, err := embedded.ReadFile("static/" + entry.Name())
+		if err != nil {
+			panic(err)
+		}
 		sum := sha256.Sum256(data)
 		ext := path.Ext(entry.Name())
 		served := strings.TrimSuffix(entry.Name(), ext) + "-" + hex.EncodeToString(sum[:6]) + ext
 		a.names[entry.Name()] = served
 		a.files[served] = asset{kind: kindOf(ext), data: data}
-	}
-	if err != nil { // they are part of the program
-		panic(err)
 	}
 	return a
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"belfry/store"
+	"belfry/worker/identities"
 	"belfry/worker/posts"
 )
 
@@ -18,7 +19,7 @@ func (s *Server) mountCompose(g *echo.Group) {
 	g.POST("/posts/new", s.savePost)
 	g.POST("/posts/check", func(c echo.Context) error {
 		return s.answerForm(c, func(v view, f form) (templ.Component, error) {
-			logins, err := s.identities()
+			logins, err := identities.List(s.DB)
 			return v.checkedNow(s.checkPost(v, f, logins)), err
 		})
 	})
@@ -77,7 +78,7 @@ func (s *Server) postOf(v view) (store.Post, error) {
 
 // showCompose shows the form; p is the post that is changed, or nil.
 func (s *Server) showCompose(c echo.Context, status int, f form, p *store.Post) error {
-	logins, err := s.identities()
+	logins, err := identities.List(s.DB)
 	if err != nil {
 		return err
 	}
@@ -195,7 +196,7 @@ func (s *Server) takeCompose(c echo.Context, p *store.Post, save func(view, form
 	if f.onlyShow() {
 		return s.showCompose(c, http.StatusOK, f, p)
 	}
-	logins, err := s.identities()
+	logins, err := identities.List(s.DB)
 	if err != nil {
 		return err
 	}

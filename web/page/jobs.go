@@ -15,9 +15,6 @@ import (
 	"belfry/worker/tasks"
 )
 
-// pauseByHand is the reason that is kept when a person pauses everything.
-const pauseByHand = "paused by hand"
-
 func (s *Server) mountJobs(g *echo.Group) {
 	s.entry(system, "jobs", "/jobs")
 	s.live(g, "/jobs", s.jobs)
@@ -240,7 +237,7 @@ func (s *Server) actOnEverything(c echo.Context) error {
 	act, done := scheduler.ResumeAll, "all-resumed"
 	switch c.FormValue("do") {
 	case "pause":
-		act, done = func(tx *store.Tx) error { return scheduler.PauseAll(tx, pauseByHand) }, "all-paused"
+		act, done = func(tx *store.Tx) error { return scheduler.PauseAll(tx, scheduler.ByHand) }, "all-paused"
 	case "resume":
 	default:
 		return echo.ErrBadRequest

@@ -221,7 +221,7 @@ func (v view) both(t time.Time) templ.Component {
 	})
 }
 
-// row is a name and a time in a list of facts; nothing if the time is zero.
+// fact is a name and a time in a list of facts; nothing if the time is zero.
 func (v view) fact(key string, t time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
