@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -57,6 +58,9 @@ func (s *Scheduler) Knows(kind string) bool {
 	_, known := s.cfg.Kinds[kind]
 	return known
 }
+
+// Kinds returns the kinds of job for which there is a worker, in order.
+func (s *Scheduler) Kinds() []string { return slices.Sorted(maps.Keys(s.cfg.Kinds)) }
 
 // Overdue returns the job that has been due for longest without having been started, and since
 // when it could have been; false if none is due. One that was started and has found no connection since is

@@ -320,21 +320,6 @@ func pagesOn(t *testing.T, page answered) string {
 	return cursor
 }
 
-func TestWithoutTheWorkerThereAreNoAlerts(t *testing.T) {
-	h := start(t)
-	h.signIn()
-	h.update(func(tx *store.Tx) error {
-		return tx.Alerts.Add(&store.Alert{Kind: store.AlertDisk, About: "disk", RaisedAt: tx.Now()})
-	})
-	h.without(func(w *Workers) { w.Alerts = nil })
-	h.get("/").lacks(t, "/alerts", "The disk")
-	for _, route := range h.server.routes(nil).Routes() {
-		if strings.Contains(route.Path, "alerts") {
-			t.Errorf("%s %s", route.Method, route.Path)
-		}
-	}
-}
-
 func TestJobsThatLookAfterBelfryAreNamed(t *testing.T) {
 	h := start(t)
 	h.signIn()

@@ -261,17 +261,6 @@ func TestACheckUnderWayIsShownAndNotBegunTwice(t *testing.T) {
 	}
 }
 
-func TestWithoutAWorkerNoAccountsAreOffered(t *testing.T) {
-	h := start(t)
-	h.without(func(w *Workers) { w.Accounts = nil })
-	e := h.server.routes(nil)
-	for _, route := range e.Routes() {
-		if strings.Contains(route.Path, "/accounts") || strings.Contains(route.Path, "autocheck") {
-			t.Errorf("%s %s is offered", route.Method, route.Path)
-		}
-	}
-}
-
 func TestRulesForSitesAreImportedAndRemoved(t *testing.T) {
 	h := start(t)
 	rule := `{"Forum":{"url":"https://forum.example/u/{}","errorType":"status_code","username_claimed":"admin"}}`

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"net"
 	"net/http"
 	"net/http/cookiejar"
@@ -26,6 +25,8 @@ import (
 	"belfry/scheduler"
 	"belfry/store"
 	"belfry/web/api"
+	"belfry/web/page"
+	"belfry/worker"
 	"belfry/worker/accounts"
 	"belfry/worker/alerts"
 	"belfry/worker/identities"
@@ -52,10 +53,7 @@ type harness struct {
 	watch      *accounts.Worker
 	alerts     *alerts.Worker // not started: it does not look before a test asks for it
 	disk       alerts.Disk    // of which the next look learns
-	workers    Workers
-	cfg        Config
-	schedule   *scheduler.Scheduler
-	site       *memorySite // where accounts are watched
+	site       *memorySite    // where accounts are watched
 	socketPath string
 	base       string // such as http://127.0.0.1:40001
 	client     *http.Client
@@ -63,9 +61,9 @@ type harness struct {
 	serve      func() // serves at another address
 	served     []chan error
 
-	mu          sync.Mutex
-	connections []Connection
-	ahead       time.Duration
+	mu         sync.Mutex
+	connection platform.Connection // of all logins
+	ahead      time.Duration
 }
 
 // acceptsAll is a network without opinions, but for Telegram's limit of a text.
@@ -130,16 +128,19 @@ func startWith(t testing.TB, network func(*harness) (tasks.Network, platform.Log
 	h.site = &memorySite{answers: make(map[string]profile.Result)}
 	told := notices.New(db, notices.Config{})
 	h.watch = accounts.New(db, h.site, told, accounts.Config{MinPause: time.Millisecond, MaxPause: 2 * time.Millisecond, Zone: cfg.Timezone})
-	kinds := h.tasks.Jobs()
-	maps.Copy(kinds, h.watch.Jobs())
-	maps.Copy(kinds, told.Jobs())
-	kinds[posts.Kind] = h.posts.Job()
-	h.alerts = alerts.New(db, told, alerts.Config{Disk: h.measured, Calm: time.Nanosecond})
-	maps.Copy(kinds, h.alerts.Jobs())
-	schedule := scheduler.New(db, scheduler.Config{Kinds: kinds, Log: zerolog.New(io.Discard), Now: h.now})
-	h.cfg, h.schedule = cfg, schedule
-	h.workers = Workers{Posts: h.posts, Tasks: h.tasks, Logins: identities.NewLogins(db, loggedIn), Accounts: h.watch, Alerts: h.alerts}
-	if h.server, err = New(cfg, db, schedule, h.workers, h.allConnections); err != nil {
+	h.connection.State = platform.Off
+	logins := identities.New(db, connections{loggedIn, h}, identities.Config{})
+	others := worker.Join(h.posts.Module(), h.tasks.Module(), h.watch.Module(), told.Module(), logins.Module())
+	h.alerts = alerts.New(db, told, alerts.Config{Disk: h.measured, Wrong: others.Wrong, Calm: time.Nanosecond})
+	schedule := scheduler.New(db, scheduler.Config{Kinds: worker.Join(others, h.alerts.Module()).Kinds, Log: zerolog.New(io.Discard), Now: h.now})
+	h.server, err = New(cfg, db, schedule, Doors{
+		API: []api.Door{api.Posts(h.posts), api.Identities(logins), api.Tasks(h.tasks), api.Accounts(h.watch), api.Alerts(h.alerts), api.Jobs},
+		Pages: []page.Door{
+			page.Today, page.Posts(h.posts), page.Tasks(h.tasks), page.Accounts(h.watch), page.Alerts(h.alerts), page.Jobs, page.Identities(logins),
+		},
+		Wrong: h.alerts.Wrong,
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	h.client = newClient(t)
@@ -185,18 +186,6 @@ func startWith(t testing.TB, network func(*harness) (tasks.Network, platform.Log
 	return h
 }
 
-// without takes workers away from the server.
-func (h *harness) without(change func(*Workers)) {
-	w := h.workers
-	change(&w)
-	var err error
-	if h.server, err = New(h.cfg, h.db, h.schedule, w, h.allConnections); err != nil {
-		h.fatal(err)
-	}
-	h.serve()
-	h.signIn()
-}
-
 // newClient is a browser without cookies that does not follow redirections.
 func newClient(t testing.TB) *http.Client {
 	t.Helper()
@@ -235,10 +224,23 @@ func (h *harness) measured() (alerts.Disk, error) {
 	return h.disk, nil
 }
 
-func (h *harness) allConnections() []Connection {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.connections
+// connections is where logins log in, with the connections that the test wants.
+type connections struct {
+	platform.Logins
+	h *harness
+}
+
+func (c connections) Connection(uint64) platform.Connection {
+	c.h.mu.Lock()
+	defer c.h.mu.Unlock()
+	return c.h.connection
+}
+
+func (connections) Connect(uint64) {}
+
+func (connections) Run(ctx context.Context) error {
+	<-ctx.Done()
+	return nil
 }
 
 func (h *harness) fatal(args ...any) {

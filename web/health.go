@@ -61,10 +61,10 @@ func (s *Server) ailments() []api.Reason {
 
 // wrong is what is wrong.
 func (s *Server) wrong() ([]store.Alert, error) {
-	if s.workers.Alerts == nil {
+	if s.doors.Wrong == nil {
 		return nil, nil
 	}
-	return s.workers.Alerts.Wrong()
+	return s.doors.Wrong()
 }
 
 // showHealth answers 200 or 503. Details are for this machine, and for holders of a token.

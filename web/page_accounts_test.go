@@ -211,8 +211,6 @@ func TestASiteThatIsLeftAloneNeedsAttention(t *testing.T) {
 		return tx.AccountSites.Put(&store.AccountSite{Site: "youtube", Stops: 1, Since: ahead, Until: ahead.Add(time.Hour), Reason: store.Reason{Code: store.ReasonNoCanary}})
 	})
 	h.get("/").lacks(t, "YouTube")
-	h.without(func(w *Workers) { w.Accounts = nil })
-	h.get("/").lacks(t, "TikTok", `href="/accounts"`)
 }
 
 func TestTheLastCheckSaysOfEachSiteWhyItWasGivenUp(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"belfry/platform"
 	"belfry/store"
 	"belfry/web/api"
 )
@@ -185,7 +186,7 @@ func TestALoginThatCannotConnectSaysWhy(t *testing.T) {
 	h := start(t)
 	h.signIn()
 	h.mu.Lock()
-	h.connections = []Connection{{Identity: "main", Platform: "telegram", Problem: "the Telegram API ID is not configured: set TELEGRAM_API_ID and TELEGRAM_API_HASH, from my.telegram.org"}}
+	h.connection = platform.Connection{State: platform.Connecting, Since: time.Now(), Err: "the Telegram API ID is not configured: set TELEGRAM_API_ID and TELEGRAM_API_HASH, from my.telegram.org"}
 	h.mu.Unlock()
 	h.update(func(tx *store.Tx) error {
 		i, err := tx.Identities.Get(1)
@@ -210,7 +211,7 @@ func TestTheFirstPageSaysWhatNeedsAttention(t *testing.T) {
 	_, key, _ := strings.Cut(link, "key=")
 	h.post("/sign-in/link", url.Values{"key": {key}})
 	h.mu.Lock()
-	h.connections = []Connection{{Identity: "main", Platform: "telegram", Problem: "dial tcp: no route to host"}}
+	h.connection = platform.Connection{State: platform.Connecting, Since: time.Now(), Err: "dial tcp: no route to host"}
 	h.mu.Unlock()
 	h.update(func(tx *store.Tx) error {
 		i, err := tx.Identities.Get(1)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"belfry/platform"
 	"belfry/scheduler"
 	"belfry/store"
 	"belfry/worker/identities"
@@ -151,7 +152,7 @@ func (h *harness) newsroom() {
 	})
 	since := h.now()
 	h.mu.Lock()
-	h.connections = []Connection{{Identity: "main", Platform: "telegram", Connected: true, Since: since}}
+	h.connection = platform.Connection{State: platform.Connected, Since: since}
 	h.mu.Unlock()
 
 	planned := []struct {

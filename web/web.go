@@ -22,7 +22,6 @@ import (
 	"belfry/web/api"
 	"belfry/web/page"
 	"belfry/web/session"
-	"belfry/worker/identities"
 )
 
 // Config is the settings of a [Server].
@@ -45,20 +44,21 @@ type Config struct {
 	Log  zerolog.Logger
 }
 
-// Workers are those whose actions the doors offer.
-type Workers = api.Workers
-
-// Connection is the state of an identity's connection to its network.
-type Connection = identities.Connection
+// Doors are what is served of the workers.
+type Doors struct {
+	API   []api.Door
+	Pages []page.Door
+	// Wrong returns what is wrong, for /health; nil means that nothing looks.
+	Wrong func() ([]store.Alert, error)
+}
 
 // Server serves the API and the page. Make it with [New]; its methods may be called from any
 // goroutine.
 type Server struct {
-	cfg         Config
-	db          *store.DB
-	scheduler   *scheduler.Scheduler
-	workers     Workers
-	connections func() []Connection
+	cfg       Config
+	db        *store.DB
+	scheduler *scheduler.Scheduler
+	doors     Doors
 
 	sessions *session.Sessions
 	api      *api.Server
@@ -67,8 +67,8 @@ type Server struct {
 }
 
 // New returns a server for the records in db. It sets the page's password if cfg has one and none
-// was chosen before. connections tells how the adapters are doing.
-func New(cfg Config, db *store.DB, s *scheduler.Scheduler, w Workers, connections func() []Connection) (*Server, error) {
+// was chosen before.
+func New(cfg Config, db *store.DB, s *scheduler.Scheduler, doors Doors) (*Server, error) {
 	if cfg.Timezone == nil {
 		cfg.Timezone = time.UTC
 	}
@@ -76,28 +76,19 @@ func New(cfg Config, db *store.DB, s *scheduler.Scheduler, w Workers, connection
 	if !i18n.Known(cfg.Lang) {
 		return nil, store.Invalid("lang", "invalid.lang", cfg.Lang)
 	}
-	if connections == nil {
-		connections = func() []Connection { return nil }
-	}
 	sessions, err := session.New(session.Config{Hosts: cfg.Hosts, Token: cfg.Token, Password: cfg.Password, Log: cfg.Log}, db)
-	server := &Server{cfg: cfg, db: db, scheduler: s, workers: w, connections: connections, sessions: sessions, streams: make(chan struct{}, page.MaxStreams)}
+	server := &Server{cfg: cfg, db: db, scheduler: s, doors: doors, sessions: sessions, streams: make(chan struct{}, page.MaxStreams)}
 	server.api = api.New(api.Config{
-		Version: cfg.Version, Sessions: sessions, SignInLink: server.SignInLink, Connections: connections, Log: cfg.Log,
-	}, db, w)
+		Version: cfg.Version, Sessions: sessions, SignInLink: server.SignInLink, Log: cfg.Log,
+	}, db, doors.API)
 	return server, err
 }
 
 // pages makes the door for people. Its live pages end when ending is closed.
 func (s *Server) pages(ending <-chan struct{}) *page.Server {
-	w := s.workers
 	return page.New(page.Config{
-		Timezone: s.cfg.Timezone, Lang: s.cfg.Lang, Version: s.cfg.Version, Idle: s.cfg.Idle, Log: s.cfg.Log, DB: s.db, Scheduler: s.scheduler,
-		Posts: w.Posts, Tasks: w.Tasks, Logins: w.Logins, Accounts: w.Accounts, Alerts: w.Alerts, Sessions: s.sessions,
-		SendDeliveries: s.api.SendDeliveries, Ending: ending, Streams: s.streams,
-		Connection: func(i store.Identity) (connected bool, problem string, known bool) {
-			c, known := identities.ConnectionOf(s.connections(), i)
-			return c.Connected, c.Problem, known
-		},
+		Timezone: s.cfg.Timezone, Lang: s.cfg.Lang, Version: s.cfg.Version, Idle: s.cfg.Idle, Log: s.cfg.Log,
+		DB: s.db, Scheduler: s.scheduler, Sessions: s.sessions, Doors: s.doors.Pages, Ending: ending, Streams: s.streams,
 	})
 }
 

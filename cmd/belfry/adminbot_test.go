@@ -17,6 +17,7 @@ import (
 	"belfry/platform/profile/profiletest"
 	"belfry/platform/telegram/telegramtest"
 	"belfry/store"
+	"belfry/worker"
 	"belfry/worker/accounts"
 	"belfry/worker/adminbot"
 	"belfry/worker/alerts"
@@ -99,7 +100,7 @@ func (c *chat) obeys(url string, after time.Time, interval time.Duration) {
 	defer tick.Stop()
 	for {
 		var checks struct{ Items []struct{ Began time.Time } } // the latest first
-		if err := api(c.ctx, "GET", url+"/api/v1/autocheck/checks", nil, &checks); err != nil {
+		if err := callAPI(c.ctx, "GET", url+"/api/v1/autocheck/checks", nil, &checks); err != nil {
 			c.t.Fatal(err)
 		}
 		if len(checks.Items) > 1 && checks.Items[1].Began.After(after) {
@@ -132,6 +133,11 @@ func TestTheAdminBotAnswersWhileEverythingIsPaused(t *testing.T) {
 
 func TestAlertsAndHeartbeatAreNoPartOfAPause(t *testing.T) {
 	t.Parallel()
+	var parts []worker.Module
+	for _, m := range (workers{}).modules() {
+		parts = append(parts, m.Module)
+	}
+	evenPaused := worker.Join(parts...).EvenPaused
 	for lane, want := range map[string]bool{
 		alerts.Kind: true, alerts.HeartbeatKind: true, adminbot.BackupKind: true, store.Notice{Chat: "1"}.Lane(): true,
 		store.Notice{Chat: "1", First: true}.Lane(): true, store.Notice{Chat: "1", File: "a.db"}.Lane(): true,
@@ -176,7 +182,7 @@ func TestTheOwnerSteersFromTelegram(t *testing.T) {
 		Interval string    `json:"interval"`
 		Next     time.Time `json:"next_check"`
 	}
-	if err := api(c.ctx, "GET", url+"/api/v1/autocheck", nil, &status); err != nil {
+	if err := callAPI(c.ctx, "GET", url+"/api/v1/autocheck", nil, &status); err != nil {
 		t.Fatal(err)
 	}
 	if status.Interval != "1m0s" || status.Next.After(pressed.Add(time.Minute+time.Second)) {
@@ -259,7 +265,7 @@ func TestWhatGoesWrongIsToldInTelegramAndToTheWebhook(t *testing.T) {
 	<-beats
 	m.tg.FailIn(news[0].ID, "messages.sendMessage", -1, 403, "CHAT_WRITE_FORBIDDEN")
 	var post struct{ ID uint64 }
-	err := api(c.ctx, "POST", url+"/api/v1/scheduled-posts", map[string]any{"platform": "telegram", "text": "Hello", "target": "@some_news",
+	err := callAPI(c.ctx, "POST", url+"/api/v1/scheduled-posts", map[string]any{"platform": "telegram", "text": "Hello", "target": "@some_news",
 		"scheduled_time": time.Now().Add(time.Second).Format(time.RFC3339Nano)}, &post)
 	if err != nil {
 		t.Fatal(err)
@@ -268,12 +274,12 @@ func TestWhatGoesWrongIsToldInTelegramAndToTheWebhook(t *testing.T) {
 	defer tick.Stop()
 	for status := ""; status != "failed"; <-tick.C {
 		var post struct{ Status string }
-		if err := api(c.ctx, "GET", url+"/api/v1/scheduled-posts/1", nil, &post); err != nil {
+		if err := callAPI(c.ctx, "GET", url+"/api/v1/scheduled-posts/1", nil, &post); err != nil {
 			t.Fatal(err)
 		}
 		status = post.Status
 	}
-	if err := api(c.ctx, "POST", url+"/api/v1/jobs/alerts/run", nil, nil); err != nil { // instead of in a minute
+	if err := callAPI(c.ctx, "POST", url+"/api/v1/jobs/alerts/run", nil, nil); err != nil { // instead of in a minute
 		t.Fatal(err)
 	}
 	told := c.until("Post 1 to @some_news was not published")

@@ -40,7 +40,7 @@ func TestTheDocumentedCheckOfFortyAccounts(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	var report struct{ Added, Duplicates, Nonsense int }
-	err := api(ctx, "POST", url+"/api/v1/accounts/import",
+	err := callAPI(ctx, "POST", url+"/api/v1/accounts/import",
 		map[string]any{"site": "instagram", "text": strings.Join(names, "\n") + "\naccount_07\nno such name!"}, &report)
 	if err != nil {
 		t.Fatal(err)
@@ -160,7 +160,7 @@ func TestTelegramNamesAreAskedThroughALogin(t *testing.T) {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for limit := time.Now().Add(time.Minute); ; <-tick.C {
-		if err := api(context.Background(), "GET", url+"/api/v1/accounts", nil, &all); err != nil {
+		if err := callAPI(context.Background(), "GET", url+"/api/v1/accounts", nil, &all); err != nil {
 			t.Fatal(err)
 		}
 		if !slices.ContainsFunc(all.Items, func(a account) bool { return a.Outcome == "" }) {

@@ -131,7 +131,7 @@ func TestKilledAtAnyMomentEachChatGetsABroadcastOnce(t *testing.T) {
 				targets = append(targets, where.target)
 			}
 			var made struct{ ID uint64 }
-			err := api(ctx, "POST", url+"/api/v1/tasks", map[string]any{
+			err := callAPI(ctx, "POST", url+"/api/v1/tasks", map[string]any{
 				"text": fmt.Sprintf("task %d of %s", n, s.user.Username), "identity_id": s.id, "target_chat_ids": targets,
 				"min_seconds_between_chats": least.Seconds(), "max_seconds_between_chats": 2 * least.Seconds(),
 			}, &made)
@@ -232,7 +232,7 @@ func waitForTasks(t *testing.T, url string, limit time.Time) {
 		var left []taskShown
 		for _, status := range []string{"pending", "processing"} {
 			var page struct{ Items []taskShown }
-			if err := api(context.Background(), "GET", url+"/api/v1/tasks?status="+status, nil, &page); err != nil {
+			if err := callAPI(context.Background(), "GET", url+"/api/v1/tasks?status="+status, nil, &page); err != nil {
 				t.Fatal(err)
 			}
 			left = append(left, page.Items...)

@@ -34,7 +34,7 @@ func TestABurstGoesOutWithinItsLanes(t *testing.T) {
 		token := fmt.Sprintf("20%d:test-token-of-burst-bot-0123456789", b)
 		m.tg.AddBot(token, name)
 		var identity struct{ ID uint64 }
-		err := api(ctx, "POST", url+"/api/v1/identities",
+		err := callAPI(ctx, "POST", url+"/api/v1/identities",
 			map[string]any{"platform": "telegram", "name": fmt.Sprint("bot", b), "token": token}, &identity)
 		if err != nil {
 			t.Fatal(err)
@@ -51,7 +51,7 @@ func TestABurstGoesOutWithinItsLanes(t *testing.T) {
 	for i, where := range places {
 		callers.Go(func() {
 			for n := range postsEach {
-				err := api(ctx, "POST", url+"/api/v1/scheduled-posts", map[string]any{
+				err := callAPI(ctx, "POST", url+"/api/v1/scheduled-posts", map[string]any{
 					"text": fmt.Sprintf("post %d of channel %d", n, i), "platform": "telegram", "identity_id": where.identity,
 					"target": "@" + where.channel.Username, "scheduled_time": at.UTC().Format(time.RFC3339), "allow_past": true,
 				}, nil)

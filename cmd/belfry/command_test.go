@@ -329,7 +329,7 @@ func TestAPostWhoseJobIsDamagedGoesOutAfterARepair(t *testing.T) {
 	p, url := m.start()
 	m.waitForLogin(url)
 	at := time.Now().Add(2 * time.Second)
-	err := api(t.Context(), "POST", url+"/api/v1/scheduled-posts", map[string]any{
+	err := callAPI(t.Context(), "POST", url+"/api/v1/scheduled-posts", map[string]any{
 		"text": "not lost", "platform": "telegram", "scheduled_time": at.UTC().Format(time.RFC3339Nano),
 	}, nil)
 	if err != nil {

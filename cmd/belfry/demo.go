@@ -133,7 +133,7 @@ func demoPosts(ctx context.Context, svc *service) error {
 		{26 * time.Hour, "Tomorrow's reminder."},
 	}
 	for _, p := range texts {
-		draft, err := svc.posts.Prepare(ctx, posts.Request{
+		draft, err := svc.workers.posts.Prepare(ctx, posts.Request{
 			Platform: "telegram", Text: p.text, Format: "html",
 			ScheduledTime: svc.db.Now().Add(p.in).Format(time.RFC3339),
 		})
@@ -141,7 +141,7 @@ func demoPosts(ctx context.Context, svc *service) error {
 			return err
 		}
 		err = svc.db.Update(func(tx *store.Tx) error {
-			_, err := svc.posts.Schedule(tx, draft)
+			_, err := svc.workers.posts.Schedule(tx, draft)
 			return err
 		})
 		if err != nil {
@@ -179,12 +179,12 @@ func demoBroadcast(svc *service, session []byte, groups []telegramtest.Group) er
 	for _, group := range groups {
 		request.Targets = append(request.Targets, "@"+group.Username)
 	}
-	draft, err := svc.tasks.Prepare(request)
+	draft, err := svc.workers.tasks.Prepare(request)
 	if err != nil {
 		return err
 	}
 	return svc.db.Update(func(tx *store.Tx) error {
-		_, err := svc.tasks.Create(tx, draft)
+		_, err := svc.workers.tasks.Create(tx, draft)
 		return err
 	})
 }
@@ -192,7 +192,7 @@ func demoBroadcast(svc *service, session []byte, groups []telegramtest.Group) er
 // demoWatch has some profiles looked for. Two of them exist.
 func demoWatch(svc *service) error {
 	return svc.db.Update(func(tx *store.Tx) error {
-		_, err := svc.accounts.AddList(tx, "natgeo\nevening.news\nmorning.news\nanna.writes\nold.town.cafe\n", accounts.Request{Tag: "demo"})
+		_, err := svc.workers.accounts.AddList(tx, "natgeo\nevening.news\nmorning.news\nanna.writes\nold.town.cafe\n", accounts.Request{Tag: "demo"})
 		return err
 	})
 }

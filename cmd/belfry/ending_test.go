@@ -23,7 +23,7 @@ func underWay(t *testing.T) (m *machine, p *process, release func()) {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	err := errors.Join(
-		api(ctx, "POST", url+"/api/v1/scheduled-posts", map[string]any{
+		callAPI(ctx, "POST", url+"/api/v1/scheduled-posts", map[string]any{
 			"text": "on its way", "platform": "telegram", "scheduled_time": time.Now().UTC().Format(time.RFC3339),
 		}, nil),
 		m.tg.AwaitCalls(ctx, "messages.sendMessage", 1))

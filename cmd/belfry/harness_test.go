@@ -201,7 +201,7 @@ func (p *process) kill() {
 }
 
 // api calls the API and decodes the answer.
-func api(ctx context.Context, method, url string, in, out any) error {
+func callAPI(ctx context.Context, method, url string, in, out any) error {
 	var body io.Reader
 	if in != nil {
 		data, err := json.Marshal(in)
@@ -242,7 +242,7 @@ func (m *machine) waitForLogin(url string) {
 	for limit := time.Now().Add(2 * time.Minute); time.Now().Before(limit); <-tick.C {
 		type identity struct{ State string }
 		var all struct{ Items []identity }
-		if err := api(context.Background(), "GET", url+"/api/v1/identities", nil, &all); err != nil {
+		if err := callAPI(context.Background(), "GET", url+"/api/v1/identities", nil, &all); err != nil {
 			m.t.Fatal(err)
 		}
 		out := func(i identity) bool { return i.State != string(store.IdentityReady) }

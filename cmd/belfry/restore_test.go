@@ -66,7 +66,7 @@ func TestACopyOfTheFileIsTheSystem(t *testing.T) {
 	p, url := m.start()
 	m.waitForLogin(url)
 	ctx := context.Background()
-	err := api(ctx, "POST", url+"/api/v1/scheduled-posts", map[string]any{
+	err := callAPI(ctx, "POST", url+"/api/v1/scheduled-posts", map[string]any{
 		"text": "moved", "platform": "telegram", "scheduled_time": time.Now().Add(2 * time.Second).UTC().Format(time.RFC3339),
 	}, nil)
 	if err != nil {
@@ -121,7 +121,7 @@ func TestJobsAreListedPausedAndRunFromTheCommandLine(t *testing.T) {
 	token, channels := m.bot("jobs_bot", "jobs")
 	m.env = append(m.env, "TELEGRAM_BOT_TOKEN="+token, "TELEGRAM_CHAT=@jobs")
 	p, url := m.start()
-	err := api(context.Background(), "POST", url+"/api/v1/scheduled-posts", map[string]any{
+	err := callAPI(context.Background(), "POST", url+"/api/v1/scheduled-posts", map[string]any{
 		"text": "tomorrow", "platform": "telegram", "scheduled_time": time.Now().Add(24 * time.Hour).UTC().Format(time.RFC3339),
 	}, nil)
 	if err != nil {

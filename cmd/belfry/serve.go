@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
 	"os"
 	"sync"
@@ -13,17 +12,10 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
-	"belfry/platform/telegram"
 	"belfry/scheduler"
 	"belfry/store"
 	"belfry/web"
-	"belfry/worker/accounts"
-	"belfry/worker/adminbot"
-	"belfry/worker/alerts"
-	"belfry/worker/identities"
-	"belfry/worker/notices"
-	"belfry/worker/posts"
-	"belfry/worker/tasks"
+	"belfry/worker"
 )
 
 // clockFloor is a time that any right clock has passed: this version was made after it. Until the
@@ -46,15 +38,9 @@ func newServe() *cobra.Command {
 type service struct {
 	log       zerolog.Logger
 	db        *store.DB
-	telegram  *telegram.Network
+	workers   workers
+	module    worker.Module // all that the workers bring
 	scheduler *scheduler.Scheduler
-	posts     *posts.Worker
-	tasks     *tasks.Worker
-	accounts  *accounts.Worker
-	alerts    *alerts.Worker
-	adminBot  *adminbot.Bot
-	notices   *notices.Worker
-	logins    *identities.Logins
 	web       *web.Server
 	page      net.Listener
 	socket    net.Listener
@@ -79,9 +65,9 @@ func (s *settings) serve(ctx context.Context, log zerolog.Logger, ready func(*se
 
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	networks, disconnect := context.WithCancel(context.WithoutCancel(ctx))
-	defer disconnect()
-	var serving, connected sync.WaitGroup
+	beside, endBeside := context.WithCancel(context.WithoutCancel(ctx)) // of what the workers do beside their runs
+	defer endBeside()
+	var serving, besides sync.WaitGroup
 	begin := func(group *sync.WaitGroup, ctx context.Context, what string, run func(context.Context) error) {
 		group.Go(func() {
 			if err := run(ctx); err != nil {
@@ -89,7 +75,7 @@ func (s *settings) serve(ctx context.Context, log zerolog.Logger, ready func(*se
 			}
 		})
 	}
-	if err := errors.Join(svc.accounts.Start(), svc.alerts.Start(), svc.adminBot.Start()); err != nil {
+	if err := svc.module.Start(); err != nil {
 		return err
 	}
 	begin(&serving, ctx, "page", func(ctx context.Context) error { return svc.web.Serve(ctx, svc.page) })
@@ -97,8 +83,7 @@ func (s *settings) serve(ctx context.Context, log zerolog.Logger, ready func(*se
 	if s.DisableWorkers {
 		log.Warn().Msg("DISABLE_WORKERS is set: nothing is run")
 	} else {
-		begin(&connected, networks, "telegram", svc.connectTelegram)
-		begin(&connected, networks, "logins", svc.followIdentities)
+		begin(&besides, beside, "workers", svc.module.Run)
 		begin(&serving, ctx, "schedule", svc.scheduler.Run)
 		select { // before that nobody is told that the service is there: its health would be bad
 		case <-svc.scheduler.Begun():
@@ -115,84 +100,13 @@ func (s *settings) serve(ctx context.Context, log zerolog.Logger, ready func(*se
 	<-ctx.Done()
 	log.Info().Msg("belfry is ending: no new runs, those under way have 10 s")
 	serving.Wait()
-	disconnect()
-	connected.Wait()
+	endBeside()
+	besides.Wait()
 	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
 		return cause
 	}
 	log.Info().Msg("belfry has ended")
 	return nil
-}
-
-// open opens the file and puts the parts together.
-func (s *settings) open(log zerolog.Logger, key []byte) (svc *service, err error) {
-	zone, err := s.validate()
-	if err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(s.Media, 0o700); err != nil {
-		return nil, fmt.Errorf("make the media folder: %w", err)
-	}
-	svc = &service{log: log}
-	svc.db, err = store.Open(s.DB, store.Options{Key: key, Verifier: verifier(), Note: func(note string) {
-		log.Warn().Str("part", "store").Msg(note)
-	}})
-	if err != nil {
-		return nil, err
-	}
-	defer func(db *store.DB) {
-		if err != nil {
-			err = errors.Join(err, db.Close())
-		}
-	}(svc.db)
-	notifyBot, err := svc.configureBots(s)
-	if err != nil {
-		return nil, err
-	}
-	svc.telegram, err = telegram.New(svc.db, telegram.Config{
-		AppID: s.TelegramAPIID, AppHash: s.TelegramAPIHash, Server: s.TelegramDC, Key: s.TelegramKey,
-		MediaDir: s.Media, Private: s.AllowPrivate, Version: version(), Seen: svc.seen, Log: log.With().Str("part", "telegram").Logger(),
-	})
-	if err != nil {
-		return nil, err
-	}
-	svc.logins = identities.NewLogins(svc.db, svc.telegram)
-	if err := svc.adopt(s.TelethonSession); err != nil {
-		return nil, err
-	}
-	svc.posts = posts.New(svc.db, map[string]posts.Network{telegram.Platform: svc.telegram}, posts.Config{
-		Attempts: s.PostAttempts, Backoff: s.PostBackoff, Deadline: s.PostDeadline,
-	})
-	svc.tasks = tasks.New(svc.db, svc.telegram, tasks.Config{
-		MinPause: seconds(s.MinPause), MaxPause: seconds(s.MaxPause), Attempts: s.TaskAttempts, Refusals: s.TaskRefusals, Backoff: s.PostBackoff,
-		Deadline: s.PostDeadline, Targets: s.TargetChats, Zone: zone,
-	})
-	if err := svc.tellAdmins(s, zone, notifyBot); err != nil {
-		return nil, err
-	}
-	if err := svc.watchAccounts(s, zone); err != nil {
-		return nil, err
-	}
-	if err := svc.watchTrouble(s, zone); err != nil {
-		return nil, err
-	}
-	svc.hearAdmins(s, zone, notifyBot)
-	kinds := map[string]scheduler.Kind{posts.Kind: svc.posts.Job()}
-	for _, more := range []map[string]scheduler.Kind{
-		svc.tasks.Jobs(), svc.accounts.Jobs(), svc.alerts.Jobs(), svc.notices.Jobs(), svc.adminBot.Jobs(),
-	} {
-		maps.Copy(kinds, more)
-	}
-	svc.scheduler = scheduler.New(svc.db, scheduler.Config{
-		Kinds:     kinds,
-		Plausible: clockFloor(), EvenPaused: evenPaused,
-		Log: log.With().Str("part", "schedule").Logger(),
-	})
-	svc.web, err = web.New(web.Config{
-		Hosts: s.Hosts, Timezone: zone, Lang: s.Lang, Token: s.APIToken, Password: s.AdminPassword,
-		Version: version(), Idle: s.DisableWorkers, Log: log.With().Str("part", "web").Logger(),
-	}, svc.db, svc.scheduler, web.Workers{Posts: svc.posts, Tasks: svc.tasks, Accounts: svc.accounts, Alerts: svc.alerts, Logins: svc.logins}, svc.connections)
-	return svc, err
 }
 
 // verifyEvery is the time between two verifications of the file in use.

@@ -83,7 +83,7 @@ func TestSessionsOfTelethonAreTakenOverAndSend(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	if err := api(ctx, "GET", url+"/api/v1/identities", nil, &logins); err != nil {
+	if err := callAPI(ctx, "GET", url+"/api/v1/identities", nil, &logins); err != nil {
 		t.Fatal(err)
 	}
 	for _, i := range logins.Items {

@@ -37,7 +37,7 @@ func TestKilledAtAnyMomentEachPostIsOutOnce(t *testing.T) {
 			"scheduled_time": begin.Add(time.Second + time.Duration(rnd.Int64N(int64(window)))).UTC().Format(time.RFC3339Nano),
 			"allow_past":     true,
 		}
-		if err := api(ctx, "POST", url+"/api/v1/scheduled-posts", request, nil); err != nil {
+		if err := callAPI(ctx, "POST", url+"/api/v1/scheduled-posts", request, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -96,7 +96,7 @@ func waitForEnd(t *testing.T, url string, limit time.Time) {
 		left := 0
 		for _, status := range []string{"scheduled", "publishing"} {
 			var page struct{ Items []struct{ ID uint64 } }
-			if err := api(context.Background(), "GET", url+"/api/v1/scheduled-posts?status="+status, nil, &page); err != nil {
+			if err := callAPI(context.Background(), "GET", url+"/api/v1/scheduled-posts?status="+status, nil, &page); err != nil {
 				t.Fatal(err)
 			}
 			left += len(page.Items)

@@ -36,7 +36,7 @@ func (b bench) broadcast(ctx context.Context) ([]figure, error) {
 	}
 	worker := tasks.New(db, silent{}, tasks.Config{})
 	late := newLateness(perSecond * seconds)
-	s := run(ctx, db, 1024, late.note, worker.Jobs())
+	s := run(ctx, db, 1024, late.note, worker.Module().Kinds)
 	targets := make([]string, chats)
 	for i := range targets {
 		targets[i] = fmt.Sprintf("-100%d", 1_000_000_000+i)

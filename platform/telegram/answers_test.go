@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"belfry/platform"
-	"belfry/platform/telegram"
 	"belfry/store"
 )
 
@@ -22,8 +21,8 @@ func TestABotThatIsNotToldWhatPeopleWriteConnectsAnewAndSaysSo(t *testing.T) {
 	connects := r.srv.Calls("help.getConfig")
 	r.srv.Mute("updates.getDifference", -1)
 	r.srv.Write(ann.ID, r.bot, "is anybody there?")
-	r.awaitState(r.id, telegram.StateConnecting)
-	if status := r.network.Status(r.id); !strings.Contains(status.Err, "does not answer updates.getDifference") {
+	r.awaitState(r.id, platform.Connecting)
+	if status := r.network.Connection(r.id); !strings.Contains(status.Err, "does not answer updates.getDifference") {
 		t.Errorf("the state does not say why: %+v", status)
 	}
 	r.awaitCalls("help.getConfig", connects+1)
@@ -91,8 +90,8 @@ func TestALoginThatAnotherKeyHasSealedSaysSoAndIsKept(t *testing.T) {
 		r.start()
 	}
 	reopen(1)
-	r.awaitState(r.id, telegram.StateLogin)
-	if status := r.network.Status(r.id); !strings.Contains(status.Err, "sealed with another key") {
+	r.awaitState(r.id, platform.LoggedOut)
+	if status := r.network.Connection(r.id); !strings.Contains(status.Err, "sealed with another key") {
 		t.Errorf("the state does not say why: %+v", status)
 	}
 	r.stop()

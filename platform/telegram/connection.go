@@ -64,7 +64,7 @@ type connection struct {
 
 	mu      sync.Mutex
 	changed chan struct{} // closed and replaced with every change below
-	status  Status
+	status  platform.Connection
 	linked  bool            // the MTProto connection stands
 	leaving bool            // the login is being given up on purpose
 	silence *time.Timer     // runs while there is no connection, from each sign of life on
@@ -86,7 +86,7 @@ func newConnection(n *Network, identityID uint64, cancel context.CancelFunc) *co
 		changed:  make(chan struct{}),
 		silent:   make(map[string]int),
 		silence:  time.NewTimer(time.Hour), // each life has its own
-		status:   Status{State: StateConnecting, Since: n.cfg.Now().UTC()},
+		status:   platform.Connection{State: platform.Connecting, Since: n.cfg.Now().UTC()},
 	}
 }
 

@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"belfry/platform"
 	"context"
 	"runtime"
 	"time"
@@ -9,7 +10,7 @@ import (
 )
 
 // AwaitState waits until the connection of an identity is in a state.
-func AwaitState(ctx context.Context, n *Network, identityID uint64, want State) error {
+func AwaitState(ctx context.Context, n *Network, identityID uint64, want platform.ConnectionState) error {
 	for {
 		c := n.connection(identityID)
 		if c == nil { // Run has not come to it yet

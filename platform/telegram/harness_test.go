@@ -209,13 +209,13 @@ func (r *room) restart() {
 	r.connect()
 }
 
-func (r *room) connect() { r.Helper(); r.awaitState(r.id, telegram.StateConnected) }
+func (r *room) connect() { r.Helper(); r.awaitState(r.id, platform.Connected) }
 
 // awaitState waits for a state of the connection without missing one.
-func (r *room) awaitState(id uint64, want telegram.State) {
+func (r *room) awaitState(id uint64, want platform.ConnectionState) {
 	r.Helper()
 	if err := telegram.AwaitState(r.ctx, r.network, id, want); err != nil {
-		r.Fatalf("waiting for %s: %v; status %+v\n%s", want, err, r.network.Status(id), r.log)
+		r.Fatalf("waiting for %s: %v; status %+v\n%s", want, err, r.network.Connection(id), r.log)
 	}
 }
 

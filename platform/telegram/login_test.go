@@ -74,7 +74,7 @@ func TestServerThatForgotTheKeyIsLoggedInToAnew(t *testing.T) {
 	t.Parallel()
 	r := newRoom(t)
 	r.srv.Stop()
-	r.awaitState(r.id, telegram.StateConnecting)
+	r.awaitState(r.id, platform.Connecting)
 	r.srv.ForgetKeys()
 	r.srv.Start()
 	r.connect()
@@ -96,7 +96,7 @@ func TestInvalidTokenStopsAndTellsTheOwner(t *testing.T) {
 		t.Errorf("identity %+v", identity)
 	}
 	r.calls(loginID, 1)
-	if s := r.network.Status(r.id); s.State != telegram.StateLogin || s.Err == "" {
+	if s := r.network.Connection(r.id); s.State != platform.LoggedOut || s.Err == "" {
 		t.Errorf("status %+v", s)
 	}
 
@@ -159,7 +159,7 @@ func TestConnectionComesBack(t *testing.T) {
 	r.mustPublish(platform.Post{Key: 2, Text: "after a cut"})
 
 	r.srv.Stop()
-	r.awaitState(r.id, telegram.StateConnecting)
+	r.awaitState(r.id, platform.Connecting)
 	r.srv.Start()
 	r.connect()
 	r.mustPublish(platform.Post{Key: 3, Text: "after an outage"})
@@ -189,7 +189,7 @@ func TestWithoutAConnectionPublishSaysSoSoon(t *testing.T) {
 	t.Parallel()
 	r := newRoom(t)
 	r.srv.Stop()
-	r.awaitState(r.id, telegram.StateConnecting)
+	r.awaitState(r.id, platform.Connecting)
 	cfg := r.config()
 	cfg.Patience = 50 * time.Millisecond
 	n, err := telegram.New(r.db, cfg)
@@ -223,7 +223,7 @@ func TestWithoutTheRightApplicationPostsAreCheckedButNotSent(t *testing.T) {
 		if _, err := n.Check(platform.Post{Text: "fine", Target: "@bells_daily"}); err != nil {
 			t.Error(err)
 		}
-		r.awaitState(r.id, telegram.StateLogin)
+		r.awaitState(r.id, platform.LoggedOut)
 		e := r.refused(platform.Post{Key: 1, Text: "never"}, platform.Transient, platform.ScopeIdentity)
 		if !strings.Contains(e.Error(), "my.telegram.org") {
 			t.Errorf("error %v", e)

@@ -257,30 +257,12 @@ func (n *Network) disconnect(identityID uint64) {
 	}
 }
 
-// State says whether an identity is connected.
-type State string
-
-// The states of a connection.
-const (
-	StateOff        State = "off"        // nobody asked for a connection
-	StateConnecting State = "connecting" // not there, being worked at
-	StateConnected  State = "connected"  // logged in and ready
-	StateLogin      State = "login"      // given up: a person has to log the identity in again
-)
-
-// Status is the connection of an identity, for health and pages.
-type Status struct {
-	State State
-	Since time.Time // when it came into that state
-	Err   string    // what went wrong last, in words; empty while connected
-}
-
-// Status returns the state of an identity's connection.
-func (n *Network) Status(identityID uint64) Status {
+// Connection returns the state of an identity's connection.
+func (n *Network) Connection(identityID uint64) platform.Connection {
 	if c := n.connection(identityID); c != nil {
 		return c.currently()
 	}
-	return Status{State: StateOff}
+	return platform.Connection{State: platform.Off}
 }
 
 // Await waits for an identity to be connected, for as long as [Config.Patience] says. Its error is

@@ -42,20 +42,20 @@ func (c *connection) loggedIn(api *tg.Client, self *tg.User) {
 
 // settle brings the status in line and wakes whoever waits for it. The caller holds mu.
 func (c *connection) settle() {
-	state := StateConnecting
+	state := platform.Connecting
 	if c.final != nil {
-		state = StateLogin
+		state = platform.LoggedOut
 	} else if err := c.deaf(); err != nil {
 		c.status.Err = plainly(err)
 	} else if c.linked && c.api != nil {
-		state = StateConnected
+		state = platform.Connected
 		c.status.Err = ""
 	}
 	if state != c.status.State {
 		switch {
-		case state == StateConnected:
+		case state == platform.Connected:
 			c.log.Info().Msg("connected to Telegram")
-		case c.status.State == StateConnected:
+		case c.status.State == platform.Connected:
 			c.log.Info().Msg("disconnected from Telegram")
 		}
 		c.status.State, c.status.Since = state, c.network.cfg.Now().UTC()
@@ -105,7 +105,7 @@ func (c *connection) giveUp(e *platform.Error, record bool) {
 	c.settle()
 }
 
-func (c *connection) currently() Status {
+func (c *connection) currently() platform.Connection {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.status

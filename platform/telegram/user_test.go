@@ -103,7 +103,7 @@ func TestUserWithoutASessionIsLeftAlone(t *testing.T) {
 		t.Errorf("error %v", e)
 	}
 	r.network.Connect(r.id)
-	r.awaitState(r.id, telegram.StateLogin)
+	r.awaitState(r.id, platform.LoggedOut)
 	if lines := r.errorLines(); len(lines) > 0 {
 		t.Errorf("log %v", lines)
 	}
@@ -146,7 +146,7 @@ func TestSessionThatTelegramEndedStopsAndTellsOnce(t *testing.T) {
 			for range 3 {
 				r.refused(platform.Post{Key: 2, Text: "never"}, platform.Login, platform.ScopeIdentity)
 			}
-			r.awaitState(r.id, telegram.StateLogin)
+			r.awaitState(r.id, platform.LoggedOut)
 			identity := r.identity()
 			if identity.State != store.IdentityLogin || identity.Reason.Code != store.ReasonLogin ||
 				!strings.Contains(identity.Reason.Detail, test.words) || !strings.Contains(identity.Reason.Detail, test.message) {
@@ -185,7 +185,7 @@ func TestIdleUserNoticesTheEndOfItsSessionWhenItConnectsAgain(t *testing.T) {
 	r.connect()
 	r.srv.EndSession(u.ID, 401, "SESSION_REVOKED")
 	r.srv.CloseConnections()
-	r.awaitState(r.id, telegram.StateLogin)
+	r.awaitState(r.id, platform.LoggedOut)
 	if identity := r.identity(); !strings.Contains(identity.Reason.Detail, "SESSION_REVOKED") {
 		t.Errorf("identity %+v", identity)
 	}
@@ -211,7 +211,7 @@ func TestSessionOfAnotherAccountIsNotTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.start()
-	r.awaitState(r.id, telegram.StateLogin)
+	r.awaitState(r.id, platform.LoggedOut)
 	if identity := r.identity(); identity.State != store.IdentityLogin || !strings.Contains(identity.Reason.Detail, "another Telegram account") {
 		t.Errorf("identity %+v", identity)
 	}
@@ -232,7 +232,7 @@ func TestLogOutEndsTheSessionThereAndHere(t *testing.T) {
 	if r.session() != nil {
 		t.Error("the session is still stored")
 	}
-	if s := r.network.Status(r.id); s.State != telegram.StateOff {
+	if s := r.network.Connection(r.id); s.State != platform.Off {
 		t.Errorf("status %+v", s)
 	}
 	r.refused(platform.Post{Key: 2, Text: "never"}, platform.Login, platform.ScopeIdentity)
@@ -252,7 +252,7 @@ func TestLogOutEndsTheSessionThereAndHere(t *testing.T) {
 		t.Errorf("%d peers, %v", peers, err)
 	}
 	r.network.Connect(r.id)
-	r.awaitState(r.id, telegram.StateLogin)
+	r.awaitState(r.id, platform.LoggedOut)
 	if r.session() != nil {
 		t.Error("the session was still good")
 	}
@@ -262,7 +262,7 @@ func TestLogOutDoesNotNeedAConnection(t *testing.T) {
 	t.Parallel()
 	r, _ := newLoggedIn(t)
 	r.srv.Stop()
-	r.awaitState(r.id, telegram.StateConnecting)
+	r.awaitState(r.id, platform.Connecting)
 	if err := r.network.LogOut(r.ctx, r.id); err != nil {
 		t.Fatal(err)
 	}
@@ -309,7 +309,7 @@ func TestConnectionDoesNotOverwriteASessionThatWasImported(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.srv.Stop()
-	r.awaitState(r.id, telegram.StateConnecting)
+	r.awaitState(r.id, platform.Connecting)
 	r.srv.Start()
 	r.connect()
 	r.mustPublish(platform.Post{Key: 1, Text: "with the old one"})
@@ -372,8 +372,8 @@ func TestASessionOfAnotherAccountLeavesTheLoginAlone(t *testing.T) {
 	before := r.sessionOf(r.id)
 	other := r.srv.AddUser(telegramtest.User{Phone: "+79990000018", Username: "another"})
 	id := r.adopt(r.srv.Session(other.ID))
-	r.awaitState(id, telegram.StateConnected)
-	if authKey(t, r.sessionOf(r.id)) != authKey(t, before) || r.network.Status(r.id).State != telegram.StateConnected {
+	r.awaitState(id, platform.Connected)
+	if authKey(t, r.sessionOf(r.id)) != authKey(t, before) || r.network.Connection(r.id).State != platform.Connected {
 		t.Error("the login that was there was disturbed")
 	}
 	r.mustPublish(platform.Post{Key: 3, Text: "still here"})

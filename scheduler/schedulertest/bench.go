@@ -16,6 +16,7 @@ import (
 
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker"
 )
 
 // Bench is a store and the scheduler that runs its jobs.
@@ -65,10 +66,18 @@ func quickDir(t *testing.T) string {
 	return dir
 }
 
-// Start ends the scheduler, if one runs, and starts another one on the store, as a new process would.
-func (b *Bench) Start(kinds map[string]scheduler.Kind) {
+// Start ends the scheduler, if one runs, and starts another one with these workers on the store, as a new
+// process would.
+func (b *Bench) Start(modules ...worker.Module) {
+	b.T.Helper()
 	b.Stop()
-	s := scheduler.New(b.DB, scheduler.Config{Kinds: kinds, Now: b.now, Drain: time.Millisecond, Log: zerolog.Nop()})
+	all := worker.Join(modules...)
+	if err := all.Start(); err != nil {
+		b.T.Fatal(err)
+	}
+	s := scheduler.New(b.DB, scheduler.Config{
+		Kinds: all.Kinds, EvenPaused: all.EvenPaused, Now: b.now, Drain: time.Millisecond, Log: zerolog.Nop(),
+	})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- s.Run(ctx) }()

@@ -68,20 +68,25 @@ func shownAccount(link func(store.Account) string, a store.Account) WatchedAccou
 	}
 }
 
-// accountsAPI registers the operations on accounts and on their check.
-func (s *Server) accountsAPI(a *api) {
-	if s.accounts == nil {
-		return
+// Accounts is the door to accounts, their sites and their check.
+func Accounts(w *accounts.Worker) Door {
+	return func(server *Server, a *api) {
+		s := accountDoor{server, w}
+		operation(a, http.MethodGet, "/accounts", "List the accounts that are watched", s.listAccounts)
+		operation(a, http.MethodPost, "/accounts", "Have an account watched", s.createAccount)
+		operation(a, http.MethodPost, "/accounts/import", "Have a list of accounts watched, with a report of each line", s.importAccounts, longBodies, patient)
+		operation(a, http.MethodGet, "/accounts/{id}", "Read an account", s.readAccount)
+		operation(a, http.MethodPatch, "/accounts/{id}", "Change what is said of an account", s.changeAccount)
+		operation(a, http.MethodDelete, "/accounts/{id}", "Forget an account and its history", s.removeAccount)
+		operation(a, http.MethodGet, "/accounts/{id}/results", "List what the checks of an account came to, the latest first", s.listResults)
+		s.sitesAPI(a)
+		s.autocheckAPI(a)
 	}
-	operation(a, http.MethodGet, "/accounts", "List the accounts that are watched", s.listAccounts)
-	operation(a, http.MethodPost, "/accounts", "Have an account watched", s.createAccount)
-	operation(a, http.MethodPost, "/accounts/import", "Have a list of accounts watched, with a report of each line", s.importAccounts, longBodies, patient)
-	operation(a, http.MethodGet, "/accounts/{id}", "Read an account", s.readAccount)
-	operation(a, http.MethodPatch, "/accounts/{id}", "Change what is said of an account", s.changeAccount)
-	operation(a, http.MethodDelete, "/accounts/{id}", "Forget an account and its history", s.removeAccount)
-	operation(a, http.MethodGet, "/accounts/{id}/results", "List what the checks of an account came to, the latest first", s.listResults)
-	s.sitesAPI(a)
-	s.autocheckAPI(a)
+}
+
+type accountDoor struct {
+	*Server
+	accounts *accounts.Worker
 }
 
 type accountFilter struct {
@@ -93,7 +98,7 @@ type accountFilter struct {
 	Name   string `query:"name" maxLength:"200" doc:"Only accounts with this in their names"`
 }
 
-func (s *Server) listAccounts(_ context.Context, in *accountFilter) (*reply[List[WatchedAccount]], error) {
+func (s accountDoor) listAccounts(_ context.Context, in *accountFilter) (*reply[List[WatchedAccount]], error) {
 	var page store.Page[store.Account]
 	var link func(store.Account) string
 	err := s.db.View(func(tx *store.Tx) (err error) {
@@ -114,8 +119,8 @@ func (s *Server) listAccounts(_ context.Context, in *accountFilter) (*reply[List
 	return answer(out), nil
 }
 
-func (s *Server) createAccount(ctx context.Context, in *creation[newAccount]) (*created[WatchedAccount], error) {
-	return once(ctx, s, "accounts", in, func() (func(*store.Tx) (WatchedAccount, error), error) {
+func (s accountDoor) createAccount(ctx context.Context, in *creation[newAccount]) (*created[WatchedAccount], error) {
+	return once(ctx, s.Server, "accounts", in, func() (func(*store.Tx) (WatchedAccount, error), error) {
 		b := in.Body
 		return func(tx *store.Tx) (WatchedAccount, error) {
 			a, err := s.accounts.Add(tx, accounts.Request{
@@ -147,8 +152,8 @@ type Imported struct {
 	Lines      []ImportedLine `json:"lines" nullable:"false"`
 }
 
-func (s *Server) importAccounts(ctx context.Context, in *creation[newAccounts]) (*created[Imported], error) {
-	return once(ctx, s, "accounts/import", in, func() (func(*store.Tx) (Imported, error), error) {
+func (s accountDoor) importAccounts(ctx context.Context, in *creation[newAccounts]) (*created[Imported], error) {
+	return once(ctx, s.Server, "accounts/import", in, func() (func(*store.Tx) (Imported, error), error) {
 		b := in.Body
 		return func(tx *store.Tx) (Imported, error) {
 			list, err := s.accounts.AddList(tx, b.Text, accounts.Request{
@@ -178,7 +183,7 @@ func ofField(err error, name, here string) error {
 	return err
 }
 
-func (s *Server) readAccount(_ context.Context, in *one) (*reply[WatchedAccount], error) {
+func (s accountDoor) readAccount(_ context.Context, in *one) (*reply[WatchedAccount], error) {
 	var out WatchedAccount
 	err := s.db.View(func(tx *store.Tx) error {
 		a, err := tx.Accounts.Get(in.ID)
@@ -199,7 +204,7 @@ type accountChange struct {
 	Body accountPatch
 }
 
-func (s *Server) changeAccount(_ context.Context, in *accountChange) (*reply[WatchedAccount], error) {
+func (s accountDoor) changeAccount(_ context.Context, in *accountChange) (*reply[WatchedAccount], error) {
 	var out WatchedAccount
 	err := s.db.Update(func(tx *store.Tx) error {
 		a, err := s.accounts.Change(tx, in.ID, accounts.Change(in.Body))
@@ -215,7 +220,7 @@ func (s *Server) changeAccount(_ context.Context, in *accountChange) (*reply[Wat
 	return answer(out), nil
 }
 
-func (s *Server) removeAccount(_ context.Context, in *one) (*struct{}, error) {
+func (s accountDoor) removeAccount(_ context.Context, in *one) (*struct{}, error) {
 	return nil, s.db.Update(func(tx *store.Tx) error { return s.accounts.Remove(tx, in.ID) })
 }
 
@@ -239,7 +244,7 @@ type resultFilter struct {
 	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
 }
 
-func (s *Server) listResults(_ context.Context, in *resultFilter) (*reply[List[AccountResult]], error) {
+func (s accountDoor) listResults(_ context.Context, in *resultFilter) (*reply[List[AccountResult]], error) {
 	var page store.Page[store.AccountResult]
 	err := s.db.View(func(tx *store.Tx) error {
 		if _, err := tx.Accounts.Get(in.ID); err != nil {

@@ -32,7 +32,7 @@ type Alert struct {
 	OverAt         time.Time `json:"over_at,omitzero"`
 }
 
-func (s *Server) shownAlert(a store.Alert) Alert {
+func (s alertDoor) shownAlert(a store.Alert) Alert {
 	words := alerts.Text(inEnglish(), a)
 	return Alert{
 		ID: a.ID, Kind: string(a.Kind), About: a.About, Subject: a.Subject, Name: a.Name, State: string(a.State()),
@@ -41,15 +41,20 @@ func (s *Server) shownAlert(a store.Alert) Alert {
 	}
 }
 
-// alertsAPI registers the operations on alerts.
-func (s *Server) alertsAPI(a *api) {
-	if s.alerts == nil {
-		return
+// Alerts is the door to alerts.
+func Alerts(w *alerts.Worker) Door {
+	return func(server *Server, a *api) {
+		s := alertDoor{server, w}
+		operation(a, http.MethodGet, "/alerts", "List what is wrong, or was, the latest first", s.listAlerts)
+		operation(a, http.MethodGet, "/alerts/{id}", "Read an alert: what is wrong, why, and what to do", s.readAlert)
+		operation(a, http.MethodPost, "/alerts/{id}/acknowledge", "Say that an alert was seen; again changes nothing", s.acknowledgeAlert)
+		operation(a, http.MethodPost, "/alerts/acknowledge", "Say that all alerts were seen", s.acknowledgeAlerts)
 	}
-	operation(a, http.MethodGet, "/alerts", "List what is wrong, or was, the latest first", s.listAlerts)
-	operation(a, http.MethodGet, "/alerts/{id}", "Read an alert: what is wrong, why, and what to do", s.readAlert)
-	operation(a, http.MethodPost, "/alerts/{id}/acknowledge", "Say that an alert was seen; again changes nothing", s.acknowledgeAlert)
-	operation(a, http.MethodPost, "/alerts/acknowledge", "Say that all alerts were seen", s.acknowledgeAlerts)
+}
+
+type alertDoor struct {
+	*Server
+	alerts *alerts.Worker
 }
 
 type alertFilter struct {
@@ -58,7 +63,7 @@ type alertFilter struct {
 	State  string `query:"state" enum:"open,acknowledged,over" doc:"Only alerts in this state"`
 }
 
-func (s *Server) listAlerts(_ context.Context, in *alertFilter) (*reply[List[Alert]], error) {
+func (s alertDoor) listAlerts(_ context.Context, in *alertFilter) (*reply[List[Alert]], error) {
 	var page store.Page[store.Alert]
 	err := s.db.View(func(tx *store.Tx) (err error) {
 		query := store.Query{Limit: in.Limit, Cursor: in.Cursor}
@@ -98,7 +103,7 @@ func latestAlerts(tx *store.Tx, q store.Query) (page store.Page[store.Alert], er
 	return page, nil
 }
 
-func (s *Server) readAlert(_ context.Context, in *one) (*reply[Alert], error) {
+func (s alertDoor) readAlert(_ context.Context, in *one) (*reply[Alert], error) {
 	var a store.Alert
 	err := s.db.View(func(tx *store.Tx) (err error) {
 		a, err = tx.Alerts.Get(in.ID)
@@ -110,7 +115,7 @@ func (s *Server) readAlert(_ context.Context, in *one) (*reply[Alert], error) {
 	return answer(s.shownAlert(a)), nil
 }
 
-func (s *Server) acknowledgeAlert(ctx context.Context, in *one) (*reply[Alert], error) {
+func (s alertDoor) acknowledgeAlert(ctx context.Context, in *one) (*reply[Alert], error) {
 	var a store.Alert
 	err := s.db.Update(func(tx *store.Tx) error {
 		by, err := session.NameOf(tx, session.CallerOf(ctx))
@@ -131,7 +136,7 @@ type Acknowledged struct {
 	Acknowledged int `json:"acknowledged" doc:"How many alerts nobody had seen before"`
 }
 
-func (s *Server) acknowledgeAlerts(ctx context.Context, _ *struct{}) (*reply[Acknowledged], error) {
+func (s alertDoor) acknowledgeAlerts(ctx context.Context, _ *struct{}) (*reply[Acknowledged], error) {
 	var out Acknowledged
 	err := s.db.Update(func(tx *store.Tx) error {
 		by, err := session.NameOf(tx, session.CallerOf(ctx))

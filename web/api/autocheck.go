@@ -33,7 +33,7 @@ type GivenUp struct {
 	Reason *Reason `json:"reason" doc:"Why; until says how long the site is left alone for that"`
 }
 
-func (s *Server) shownCheck(c store.AccountCheck) AccountCheck {
+func (s accountDoor) shownCheck(c store.AccountCheck) AccountCheck {
 	out := AccountCheck{
 		ID: c.ID, Status: string(c.Status), Reason: s.reasonOf(c.Reason), Began: c.Began, Ended: c.Ended, Total: c.Total, Checked: c.Checked,
 		Found: c.Found, NotFound: c.NotFound, Errors: c.Errors, Changes: c.Changes, Stopped: append([]string{}, c.Stopped...),
@@ -75,7 +75,7 @@ type Autocheck struct {
 }
 
 // shownAutocheck reads how the check stands.
-func (s *Server) shownAutocheck(tx *store.Tx) (Autocheck, error) {
+func (s accountDoor) shownAutocheck(tx *store.Tx) (Autocheck, error) {
 	now, err := s.accounts.Status(tx)
 	if err != nil {
 		return Autocheck{}, err
@@ -108,14 +108,14 @@ func (s *Server) shownAutocheck(tx *store.Tx) (Autocheck, error) {
 }
 
 // autocheckAPI registers the operations on the check.
-func (s *Server) autocheckAPI(a *api) {
+func (s accountDoor) autocheckAPI(a *api) {
 	operation(a, http.MethodGet, "/autocheck", "Read how the check of the accounts stands: what it does now, and when it is next", s.readAutocheck)
 	operation(a, http.MethodPatch, "/autocheck", "Change the time between two checks, or what the admins are told; it holds from now on", s.changeAutocheck)
 	operation(a, http.MethodPost, "/autocheck/run", "Check the accounts now", s.runAutocheck)
 	operation(a, http.MethodGet, "/autocheck/checks", "List the checks, the latest first", s.listChecks)
 }
 
-func (s *Server) readAutocheck(context.Context, *struct{}) (*reply[Autocheck], error) {
+func (s accountDoor) readAutocheck(context.Context, *struct{}) (*reply[Autocheck], error) {
 	var out Autocheck
 	err := s.db.View(func(tx *store.Tx) (err error) {
 		out, err = s.shownAutocheck(tx)
@@ -134,7 +134,7 @@ type autocheckChange struct {
 	}
 }
 
-func (s *Server) changeAutocheck(_ context.Context, in *autocheckChange) (*reply[Autocheck], error) {
+func (s accountDoor) changeAutocheck(_ context.Context, in *autocheckChange) (*reply[Autocheck], error) {
 	var every time.Duration
 	if in.Body.Interval != nil {
 		var err error
@@ -155,7 +155,7 @@ func (s *Server) changeAutocheck(_ context.Context, in *autocheckChange) (*reply
 	})
 }
 
-func (s *Server) runAutocheck(context.Context, *struct{}) (*reply[Autocheck], error) {
+func (s accountDoor) runAutocheck(context.Context, *struct{}) (*reply[Autocheck], error) {
 	return s.autocheckAfter(func(tx *store.Tx) error {
 		_, err := s.accounts.CheckNow(tx)
 		return err
@@ -163,7 +163,7 @@ func (s *Server) runAutocheck(context.Context, *struct{}) (*reply[Autocheck], er
 }
 
 // autocheckAfter answers with how the check stands after an action.
-func (s *Server) autocheckAfter(act func(*store.Tx) error) (*reply[Autocheck], error) {
+func (s accountDoor) autocheckAfter(act func(*store.Tx) error) (*reply[Autocheck], error) {
 	var out Autocheck
 	err := s.db.Update(func(tx *store.Tx) error {
 		err := act(tx)
@@ -183,7 +183,7 @@ type checkFilter struct {
 	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
 }
 
-func (s *Server) listChecks(_ context.Context, in *checkFilter) (*reply[List[AccountCheck]], error) {
+func (s accountDoor) listChecks(_ context.Context, in *checkFilter) (*reply[List[AccountCheck]], error) {
 	var page store.Page[store.AccountCheck]
 	err := s.db.View(func(tx *store.Tx) (err error) {
 		page, err = tx.AccountChecks.ByTime(store.Query{Limit: in.Limit, Cursor: in.Cursor})

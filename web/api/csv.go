@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
 	"github.com/labstack/echo/v4"
+	"github.com/rs/zerolog"
 
 	"belfry/store"
 )
@@ -40,27 +41,27 @@ func (s *Server) deliveryFile(_ context.Context, in *one) (*huma.StreamResponse,
 		return nil, err
 	}
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {
-		s.SendDeliveries(humaecho.Unwrap(ctx), t, "", func(r store.Reason) string { return inEnglish().Say(r) })
+		SendDeliveries(humaecho.Unwrap(ctx), s.db, s.cfg.Log, t, "", func(r store.Reason) string { return inEnglish().Say(r) })
 	}}, nil
 }
 
 // SendDeliveries answers with the chats of a broadcast as a table, beginning with mark. It is sent
 // while it is read, some hundred lines at a time; if that fails in the middle the connection is cut,
 // so that nobody takes a part for the whole.
-func (s *Server) SendDeliveries(c echo.Context, t store.Task, mark string, why func(store.Reason) string) {
+func SendDeliveries(c echo.Context, db *store.DB, log zerolog.Logger, t store.Task, mark string, why func(store.Reason) string) {
 	h := c.Response().Header()
 	h.Set("Content-Type", "text/csv; charset=utf-8")
 	h.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="belfry-task-%d.csv"`, t.ID))
 	c.Response().WriteHeader(http.StatusOK)
-	if err := s.writeDeliveries(c, t, mark, why); err != nil {
+	if err := writeDeliveries(c, db, t, mark, why); err != nil {
 		if c.Request().Context().Err() == nil {
-			s.cfg.Log.Error().Err(err).Uint64("task", t.ID).Msg("a list of chats was cut off")
+			log.Error().Err(err).Uint64("task", t.ID).Msg("a list of chats was cut off")
 		}
 		panic(http.ErrAbortHandler)
 	}
 }
 
-func (s *Server) writeDeliveries(c echo.Context, t store.Task, mark string, why func(store.Reason) string) error {
+func writeDeliveries(c echo.Context, db *store.DB, t store.Task, mark string, why func(store.Reason) string) error {
 	if _, err := c.Response().Write([]byte(mark)); err != nil {
 		return err
 	}
@@ -68,7 +69,7 @@ func (s *Server) writeDeliveries(c echo.Context, t store.Task, mark string, why 
 	err := out.Write([]string{"task", "target", "chat", "status", "reason", "attempts", "sent_at", "message_id", "link", "history"})
 	for cursor := ""; err == nil; {
 		var page store.Page[store.Delivery]
-		err = s.db.View(func(tx *store.Tx) (err error) {
+		err = db.View(func(tx *store.Tx) (err error) {
 			page, err = tx.Deliveries.Of(t, "", store.Query{Limit: csvRows, Cursor: cursor})
 			return err
 		})

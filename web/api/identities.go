@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"belfry/platform"
 	"belfry/store"
 	"belfry/worker/identities"
 )
@@ -42,26 +43,34 @@ type Identity struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-func (s *Server) shownIdentity(i store.Identity) Identity {
-	connection, _ := identities.ConnectionOf(s.cfg.Connections(), i)
-	if i.Reason.Zero() && connection.Problem != "" {
-		i.Reason = store.Reason{Code: store.ReasonNotConnected, Detail: connection.Problem}
+func (s identityDoor) shownIdentity(i store.Identity) Identity {
+	connection := s.logins.Connection(i.ID)
+	if i.Reason.Zero() && connection.Err != "" {
+		i.Reason = store.Reason{Code: store.ReasonNotConnected, Detail: connection.Err}
 	}
 	return Identity{
 		ID: i.ID, Name: i.Name, Platform: i.Platform, Kind: string(i.Kind), Target: i.Target, State: string(i.State),
-		Reason: s.reasonOf(i.Reason), Connected: connection.Connected, Username: i.Username, Title: i.Title,
+		Reason: s.reasonOf(i.Reason), Connected: connection.State == platform.Connected, Username: i.Username, Title: i.Title,
 		CreatedAt: i.CreatedAt, UpdatedAt: i.UpdatedAt,
 	}
 }
 
-// identitiesAPI registers the operations on logins.
-func (s *Server) identitiesAPI(a *api) {
-	operation(a, http.MethodGet, "/identities", "List the logins", s.listIdentities)
-	operation(a, http.MethodPost, "/identities", "Add a login", s.createIdentity, longBodies)
-	operation(a, http.MethodPatch, "/identities/{id}", "Change a login", s.changeIdentity)
-	operation(a, http.MethodDelete, "/identities/{id}", "Remove a login", s.removeIdentity)
-	operation(a, http.MethodPost, "/identities/{id}/resume", "Let a login act again that the network had restricted", s.resumeIdentity)
-	s.loginAPI(a)
+// Identities is the door to logins.
+func Identities(w *identities.Worker) Door {
+	return func(server *Server, a *api) {
+		s := identityDoor{server, w}
+		operation(a, http.MethodGet, "/identities", "List the logins", s.listIdentities)
+		operation(a, http.MethodPost, "/identities", "Add a login", s.createIdentity, longBodies)
+		operation(a, http.MethodPatch, "/identities/{id}", "Change a login", s.changeIdentity)
+		operation(a, http.MethodDelete, "/identities/{id}", "Remove a login", s.removeIdentity)
+		operation(a, http.MethodPost, "/identities/{id}/resume", "Let a login act again that the network had restricted", s.resumeIdentity)
+		s.loginAPI(a)
+	}
+}
+
+type identityDoor struct {
+	*Server
+	logins *identities.Worker
 }
 
 type identityFilter struct {
@@ -69,7 +78,7 @@ type identityFilter struct {
 	Cursor uint64 `query:"cursor" doc:"next_cursor of the page before"`
 }
 
-func (s *Server) listIdentities(_ context.Context, in *identityFilter) (*reply[List[Identity]], error) {
+func (s identityDoor) listIdentities(_ context.Context, in *identityFilter) (*reply[List[Identity]], error) {
 	rows, err := identities.List(s.db)
 	if err != nil {
 		return nil, err
@@ -88,8 +97,8 @@ func (s *Server) listIdentities(_ context.Context, in *identityFilter) (*reply[L
 	return answer(out), nil
 }
 
-func (s *Server) createIdentity(ctx context.Context, in *creation[newIdentity]) (*created[Identity], error) {
-	return once(ctx, s, "identities", in, func() (func(*store.Tx) (Identity, error), error) {
+func (s identityDoor) createIdentity(ctx context.Context, in *creation[newIdentity]) (*created[Identity], error) {
+	return once(ctx, s.Server, "identities", in, func() (func(*store.Tx) (Identity, error), error) {
 		session, err := s.readSession(in.Body.Session)
 		if err != nil {
 			return nil, err
@@ -108,7 +117,7 @@ type identityChange struct {
 	Body identityPatch
 }
 
-func (s *Server) changeIdentity(_ context.Context, in *identityChange) (*reply[Identity], error) {
+func (s identityDoor) changeIdentity(_ context.Context, in *identityChange) (*reply[Identity], error) {
 	var changed store.Identity
 	err := s.db.Update(func(tx *store.Tx) (err error) {
 		changed, err = identities.Change(tx, in.ID, identities.Patch{Token: in.Body.Token, Target: in.Body.Target})
@@ -120,11 +129,11 @@ func (s *Server) changeIdentity(_ context.Context, in *identityChange) (*reply[I
 	return answer(s.shownIdentity(changed)), nil
 }
 
-func (s *Server) removeIdentity(_ context.Context, in *one) (*struct{}, error) {
+func (s identityDoor) removeIdentity(_ context.Context, in *one) (*struct{}, error) {
 	return nil, s.db.Update(func(tx *store.Tx) error { return identities.Remove(tx, in.ID) })
 }
 
-func (s *Server) resumeIdentity(_ context.Context, in *one) (*reply[Identity], error) {
+func (s identityDoor) resumeIdentity(_ context.Context, in *one) (*reply[Identity], error) {
 	var resumed store.Identity
 	err := s.db.Update(func(tx *store.Tx) (err error) {
 		resumed, err = identities.Resume(tx, in.ID)

@@ -90,8 +90,9 @@ type jobFilter struct {
 	Kind   string `query:"kind" doc:"Only jobs of this kind" example:"post"`
 }
 
-// jobsAPI registers the operations on jobs.
-func (s *Server) jobsAPI(a *api) {
+// Jobs is the door to the schedule.
+func Jobs(s *Server, a *api) {
+	s.everythingAPI(a)
 	operation(a, http.MethodGet, "/jobs", "List jobs by their next run, the earliest first", s.listJobs)
 	operation(a, http.MethodGet, "/jobs/{id}", "Read a job and its last runs", s.readJob)
 	operation(a, http.MethodPost, "/jobs/{id}/pause", "Keep a job from being started", s.jobAction(scheduler.Pause))

@@ -10,10 +10,7 @@ import (
 )
 
 // loginAPI registers the operations that log user accounts in and out.
-func (s *Server) loginAPI(a *api) {
-	if s.logins == nil {
-		return
-	}
+func (s identityDoor) loginAPI(a *api) {
 	operation(a, http.MethodPost, "/identities/{id}/login", "Log a user account in, step by step", s.logIn, longBodies, patient)
 	operation(a, http.MethodPost, "/identities/{id}/log-out", "End the session of a user account, here and at the network", s.logOut, patient)
 }
@@ -42,7 +39,7 @@ type loginRequest struct {
 	Body loginStep
 }
 
-func (s *Server) logIn(ctx context.Context, in *loginRequest) (*reply[LoginState], error) {
+func (s identityDoor) logIn(ctx context.Context, in *loginRequest) (*reply[LoginState], error) {
 	b := in.Body
 	given := 0
 	for _, is := range []bool{b.Phone != nil, b.Code != nil, b.Password != nil, b.QR != nil && *b.QR, b.Session != nil} {
@@ -75,17 +72,14 @@ func (s *Server) logIn(ctx context.Context, in *loginRequest) (*reply[LoginState
 }
 
 // readSession reads the session of a login that is added; without one it is logged in later.
-func (s *Server) readSession(text string) ([]byte, error) {
-	switch {
-	case text == "":
+func (s identityDoor) readSession(text string) ([]byte, error) {
+	if text == "" {
 		return nil, nil
-	case s.logins == nil:
-		return nil, store.Invalid("session", "invalid.session_here")
 	}
 	return s.logins.Session([]byte(text))
 }
 
-func (s *Server) logOut(ctx context.Context, in *one) (*reply[Identity], error) {
+func (s identityDoor) logOut(ctx context.Context, in *one) (*reply[Identity], error) {
 	if err := s.logins.LogOut(ctx, in.ID); err != nil {
 		return nil, err
 	}

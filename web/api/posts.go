@@ -119,7 +119,7 @@ type Post struct {
 	Job           string    `json:"job" doc:"The job that publishes it" example:"post_17"`
 }
 
-func (s *Server) shownPost(p store.Post) Post {
+func (s postDoor) shownPost(p store.Post) Post {
 	ids := p.MessageIDs
 	if ids == nil {
 		ids = []int64{}
@@ -133,16 +133,25 @@ func (s *Server) shownPost(p store.Post) Post {
 	}
 }
 
-// postsAPI registers the operations on posts.
-func (s *Server) postsAPI(a *api) {
-	operation(a, http.MethodPost, "/scheduled-posts", "Schedule a post", s.createPost)
-	operation(a, http.MethodGet, "/scheduled-posts", "List posts, the latest scheduled time first", s.listPosts)
-	operation(a, http.MethodGet, "/scheduled-posts/{id}", "Read a post", s.readPost)
-	operation(a, http.MethodPatch, "/scheduled-posts/{id}", "Change a post that has not gone out", s.changePost)
-	operation(a, http.MethodDelete, "/scheduled-posts/{id}", "Cancel a post; it stays on record", s.postAction((*posts.Worker).Cancel))
-	operation(a, http.MethodPost, "/scheduled-posts/{id}/approve", "Let a held post go out at its time, or at once if that has passed", s.postAction((*posts.Worker).Approve))
-	operation(a, http.MethodPost, "/scheduled-posts/{id}/retry", "Try a failed post again", s.postAction((*posts.Worker).Retry))
-	operation(a, http.MethodPost, "/scheduled-posts/{id}/publish-now", "Publish a post now, held or not", s.postAction((*posts.Worker).PublishNow))
+// Posts is the door to contents and posts.
+func Posts(w *posts.Worker) Door {
+	return func(server *Server, a *api) {
+		s := postDoor{server, w}
+		s.contentAPI(a)
+		operation(a, http.MethodPost, "/scheduled-posts", "Schedule a post", s.createPost)
+		operation(a, http.MethodGet, "/scheduled-posts", "List posts, the latest scheduled time first", s.listPosts)
+		operation(a, http.MethodGet, "/scheduled-posts/{id}", "Read a post", s.readPost)
+		operation(a, http.MethodPatch, "/scheduled-posts/{id}", "Change a post that has not gone out", s.changePost)
+		operation(a, http.MethodDelete, "/scheduled-posts/{id}", "Cancel a post; it stays on record", s.postAction((*posts.Worker).Cancel))
+		operation(a, http.MethodPost, "/scheduled-posts/{id}/approve", "Let a held post go out at its time, or at once if that has passed", s.postAction((*posts.Worker).Approve))
+		operation(a, http.MethodPost, "/scheduled-posts/{id}/retry", "Try a failed post again", s.postAction((*posts.Worker).Retry))
+		operation(a, http.MethodPost, "/scheduled-posts/{id}/publish-now", "Publish a post now, held or not", s.postAction((*posts.Worker).PublishNow))
+	}
+}
+
+type postDoor struct {
+	*Server
+	posts *posts.Worker
 }
 
 // postPatch is a change to a post; what is left out stays.
@@ -183,7 +192,7 @@ type postChange struct {
 	Body postPatch
 }
 
-func (s *Server) changePost(ctx context.Context, in *postChange) (*reply[Post], error) {
+func (s postDoor) changePost(ctx context.Context, in *postChange) (*reply[Post], error) {
 	patch, err := in.Body.patch()
 	if err != nil {
 		return nil, err
@@ -203,8 +212,8 @@ func (s *Server) changePost(ctx context.Context, in *postChange) (*reply[Post], 
 	return answer(s.shownPost(changed)), nil
 }
 
-func (s *Server) createPost(ctx context.Context, in *creation[newPost]) (*created[Post], error) {
-	return once(ctx, s, "scheduled-posts", in, func() (func(*store.Tx) (Post, error), error) {
+func (s postDoor) createPost(ctx context.Context, in *creation[newPost]) (*created[Post], error) {
+	return once(ctx, s.Server, "scheduled-posts", in, func() (func(*store.Tx) (Post, error), error) {
 		request, err := in.Body.request()
 		if err != nil {
 			return nil, err
@@ -227,7 +236,7 @@ type postFilter struct {
 	Held   bool   `query:"held" doc:"Only posts that need approval, the earliest first"`
 }
 
-func (s *Server) listPosts(_ context.Context, in *postFilter) (*reply[List[Post]], error) {
+func (s postDoor) listPosts(_ context.Context, in *postFilter) (*reply[List[Post]], error) {
 	var page store.Page[store.Post]
 	err := s.db.View(func(tx *store.Tx) (err error) {
 		status, query := store.PostStatus(in.Status), store.Query{Limit: in.Limit, Cursor: in.Cursor}
@@ -250,7 +259,7 @@ func (s *Server) listPosts(_ context.Context, in *postFilter) (*reply[List[Post]
 	return answer(out), nil
 }
 
-func (s *Server) readPost(_ context.Context, in *one) (*reply[Post], error) {
+func (s postDoor) readPost(_ context.Context, in *one) (*reply[Post], error) {
 	var found store.Post
 	err := s.db.View(func(tx *store.Tx) (err error) {
 		found, err = tx.Posts.Get(in.ID)
@@ -263,7 +272,7 @@ func (s *Server) readPost(_ context.Context, in *one) (*reply[Post], error) {
 }
 
 // postAction makes an operation of an action on a post.
-func (s *Server) postAction(act func(*posts.Worker, *store.Tx, uint64) (store.Post, error)) func(context.Context, *one) (*reply[Post], error) {
+func (s postDoor) postAction(act func(*posts.Worker, *store.Tx, uint64) (store.Post, error)) func(context.Context, *one) (*reply[Post], error) {
 	return func(_ context.Context, in *one) (*reply[Post], error) {
 		var done store.Post
 		err := s.db.Update(func(tx *store.Tx) (err error) {

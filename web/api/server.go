@@ -8,11 +8,6 @@ import (
 
 	"belfry/store"
 	"belfry/web/session"
-	"belfry/worker/accounts"
-	"belfry/worker/alerts"
-	"belfry/worker/identities"
-	"belfry/worker/posts"
-	"belfry/worker/tasks"
 )
 
 // english is the language in which reasons are told to programs.
@@ -20,38 +15,25 @@ const english = "en"
 
 // Config is the settings of a [Server].
 type Config struct {
-	Version     string // of Belfry, for the document
-	Sessions    *session.Sessions
-	SignInLink  func(base string) (string, error) // returns a link that signs in to the page at base once; base may be empty
-	Connections func() []identities.Connection    // how the adapters are doing
-	Log         zerolog.Logger
+	Version    string // of Belfry, for the document
+	Sessions   *session.Sessions
+	SignInLink func(base string) (string, error) // returns a link that signs in to the page at base once; base may be empty
+	Log        zerolog.Logger
 }
 
-// Workers are those whose actions the doors offer. Without Tasks there are no broadcasts, without
-// Logins no user account can be logged in, without Accounts none is watched, and without Alerts
-// nobody looks for what is wrong.
-type Workers struct {
-	Posts    *posts.Worker
-	Tasks    *tasks.Worker
-	Logins   *identities.Logins
-	Accounts *accounts.Worker
-	Alerts   *alerts.Worker
-}
+// Door registers the operations of a worker.
+type Door func(s *Server, a *api)
 
 // Server answers the API's requests. Make it with [New].
 type Server struct {
-	cfg      Config
-	db       *store.DB
-	posts    *posts.Worker
-	tasks    *tasks.Worker      // may be nil
-	logins   *identities.Logins // may be nil
-	accounts *accounts.Worker   // may be nil
-	alerts   *alerts.Worker     // may be nil
+	cfg   Config
+	db    *store.DB
+	doors []Door
 }
 
 // New returns a server for the records in db.
-func New(cfg Config, db *store.DB, w Workers) *Server {
-	return &Server{cfg: cfg, db: db, posts: w.Posts, tasks: w.Tasks, logins: w.Logins, accounts: w.Accounts, alerts: w.Alerts}
+func New(cfg Config, db *store.DB, doors []Door) *Server {
+	return &Server{cfg: cfg, db: db, doors: doors}
 }
 
 // Mount registers the API for holders of a token, and its document.
@@ -67,15 +49,9 @@ func (s *Server) MountSocket(e *echo.Echo) {
 }
 
 func (s *Server) mount(e *echo.Echo, a *api) {
-	s.contentAPI(a)
-	s.postsAPI(a)
-	s.identitiesAPI(a)
-	s.tasksAPI(a)
-	s.chatsAPI(a)
-	s.accountsAPI(a)
-	s.alertsAPI(a)
-	s.jobsAPI(a)
-	s.everythingAPI(a)
+	for _, door := range s.doors {
+		door(s, a)
+	}
 	doc, err := a.document()
 	e.GET("/api/openapi.json", func(c echo.Context) error {
 		if err != nil {

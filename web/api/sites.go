@@ -19,13 +19,13 @@ type WatchedSite struct {
 }
 
 // sitesAPI registers the operations on the rules by which sites are asked.
-func (s *Server) sitesAPI(a *api) {
+func (s accountDoor) sitesAPI(a *api) {
 	operation(a, http.MethodGet, "/accounts/sites", "List the sites on which accounts can be watched", s.listSites)
 	operation(a, http.MethodPost, "/accounts/sites", "Import rules for sites, in the form of Sherlock's data.json", s.importSites, longBodies)
 	operation(a, http.MethodDelete, "/accounts/sites/{site}", "Forget an imported rule; one that comes with Belfry is used again", s.removeSite)
 }
 
-func (s *Server) listSites(context.Context, *struct{}) (*reply[List[WatchedSite]], error) {
+func (s accountDoor) listSites(context.Context, *struct{}) (*reply[List[WatchedSite]], error) {
 	out := List[WatchedSite]{Items: []WatchedSite{}}
 	err := s.db.View(func(tx *store.Tx) error {
 		sites, err := s.accounts.Sites(tx)
@@ -51,7 +51,7 @@ type ImportedSites struct {
 	Sites []string `json:"sites" nullable:"false"`
 }
 
-func (s *Server) importSites(_ context.Context, in *siteImport) (*reply[ImportedSites], error) {
+func (s accountDoor) importSites(_ context.Context, in *siteImport) (*reply[ImportedSites], error) {
 	var out ImportedSites
 	err := s.db.Update(func(tx *store.Tx) (err error) {
 		out.Sites, err = s.accounts.ImportRules(tx, in.Body.Rules)
@@ -67,7 +67,7 @@ type namedSite struct {
 	Site string `path:"site" doc:"The site's name" example:"forum"`
 }
 
-func (s *Server) removeSite(_ context.Context, in *namedSite) (*struct{}, error) {
+func (s accountDoor) removeSite(_ context.Context, in *namedSite) (*struct{}, error) {
 	site := in.Site
 	if plain, err := url.PathUnescape(site); err == nil { // the router leaves a name with a slash as it came
 		site = plain

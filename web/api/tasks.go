@@ -79,7 +79,7 @@ type Task struct {
 }
 
 // shownTask needs the transaction for what comes next.
-func (s *Server) shownTask(tx *store.Tx, t store.Task) (Task, error) {
+func (s taskDoor) shownTask(tx *store.Tx, t store.Task) (Task, error) {
 	next, err := s.tasks.ProgressOf(tx, t)
 	if err != nil {
 		return Task{}, err
@@ -96,26 +96,32 @@ func (s *Server) shownTask(tx *store.Tx, t store.Task) (Task, error) {
 	}, nil
 }
 
-// tasksAPI registers the operations on broadcasts.
-func (s *Server) tasksAPI(a *api) {
-	if s.tasks == nil {
-		return
+// Tasks is the door to broadcasts and to the chats of accounts.
+func Tasks(w *tasks.Worker) Door {
+	return func(server *Server, a *api) {
+		s := taskDoor{server, w}
+		s.chatsAPI(a)
+		operation(a, http.MethodPost, "/tasks", "Send a post to many chats as a user account", s.createTask, longBodies)
+		operation(a, http.MethodGet, "/tasks", "List broadcasts, the latest first", s.listTasks)
+		operation(a, http.MethodGet, "/tasks/{id}", "Read a broadcast: how far it is, what comes next and why it waits", s.readTask)
+		operation(a, http.MethodDelete, "/tasks/{id}", "Cancel a broadcast before its next chat; it stays on record", s.taskAction((*tasks.Worker).Cancel))
+		operation(a, http.MethodPost, "/tasks/{id}/pause", "Keep a broadcast from going on", s.taskAction((*tasks.Worker).Pause))
+		operation(a, http.MethodPost, "/tasks/{id}/resume", "Let a broadcast go on, or begin one that was held", s.taskAction((*tasks.Worker).Resume))
+		operation(a, http.MethodPost, "/tasks/{id}/retry", "Send to the chats again that did not get it", s.taskAction((*tasks.Worker).Retry))
+		operation(a, http.MethodPost, "/tasks/{id}/dry-run", "Find out which of its chats can be reached", s.taskAction((*tasks.Worker).DryRun))
+		operation(a, http.MethodPost, "/tasks/{id}/preview", "Send its post to the account itself, at once", s.previewTask, patient)
+		operation(a, http.MethodGet, "/tasks/{id}/deliveries", "List the chats of a broadcast and what became of each", s.listDeliveries)
+		operation(a, http.MethodGet, "/tasks/{id}/deliveries.csv", "The same as a file for a spreadsheet", s.deliveryFile, csvFile)
 	}
-	operation(a, http.MethodPost, "/tasks", "Send a post to many chats as a user account", s.createTask, longBodies)
-	operation(a, http.MethodGet, "/tasks", "List broadcasts, the latest first", s.listTasks)
-	operation(a, http.MethodGet, "/tasks/{id}", "Read a broadcast: how far it is, what comes next and why it waits", s.readTask)
-	operation(a, http.MethodDelete, "/tasks/{id}", "Cancel a broadcast before its next chat; it stays on record", s.taskAction((*tasks.Worker).Cancel))
-	operation(a, http.MethodPost, "/tasks/{id}/pause", "Keep a broadcast from going on", s.taskAction((*tasks.Worker).Pause))
-	operation(a, http.MethodPost, "/tasks/{id}/resume", "Let a broadcast go on, or begin one that was held", s.taskAction((*tasks.Worker).Resume))
-	operation(a, http.MethodPost, "/tasks/{id}/retry", "Send to the chats again that did not get it", s.taskAction((*tasks.Worker).Retry))
-	operation(a, http.MethodPost, "/tasks/{id}/dry-run", "Find out which of its chats can be reached", s.taskAction((*tasks.Worker).DryRun))
-	operation(a, http.MethodPost, "/tasks/{id}/preview", "Send its post to the account itself, at once", s.previewTask, patient)
-	operation(a, http.MethodGet, "/tasks/{id}/deliveries", "List the chats of a broadcast and what became of each", s.listDeliveries)
-	operation(a, http.MethodGet, "/tasks/{id}/deliveries.csv", "The same as a file for a spreadsheet", s.deliveryFile, csvFile)
 }
 
-func (s *Server) createTask(ctx context.Context, in *creation[newTask]) (*created[Task], error) {
-	return once(ctx, s, "tasks", in, func() (func(*store.Tx) (Task, error), error) {
+type taskDoor struct {
+	*Server
+	tasks *tasks.Worker
+}
+
+func (s taskDoor) createTask(ctx context.Context, in *creation[newTask]) (*created[Task], error) {
+	return once(ctx, s.Server, "tasks", in, func() (func(*store.Tx) (Task, error), error) {
 		request, err := in.Body.request()
 		if err != nil {
 			return nil, err
@@ -140,7 +146,7 @@ type taskFilter struct {
 	Status string `query:"status" enum:"preparing,pending,processing,done,failed,cancelled" doc:"Only broadcasts that have this status"`
 }
 
-func (s *Server) listTasks(_ context.Context, in *taskFilter) (*reply[List[Task]], error) {
+func (s taskDoor) listTasks(_ context.Context, in *taskFilter) (*reply[List[Task]], error) {
 	out := List[Task]{}
 	err := s.db.View(func(tx *store.Tx) error {
 		page, err := tx.Tasks.ByTime(store.TaskStatus(in.Status), store.Query{Limit: in.Limit, Cursor: in.Cursor})
@@ -163,7 +169,7 @@ func (s *Server) listTasks(_ context.Context, in *taskFilter) (*reply[List[Task]
 	return answer(out), nil
 }
 
-func (s *Server) readTask(_ context.Context, in *one) (*reply[Task], error) {
+func (s taskDoor) readTask(_ context.Context, in *one) (*reply[Task], error) {
 	var out Task
 	err := s.db.View(func(tx *store.Tx) error {
 		t, err := tx.Tasks.Get(in.ID)
@@ -180,7 +186,7 @@ func (s *Server) readTask(_ context.Context, in *one) (*reply[Task], error) {
 }
 
 // taskAction makes an operation of an action on a broadcast.
-func (s *Server) taskAction(act func(*tasks.Worker, *store.Tx, uint64) (store.Task, error)) func(context.Context, *one) (*reply[Task], error) {
+func (s taskDoor) taskAction(act func(*tasks.Worker, *store.Tx, uint64) (store.Task, error)) func(context.Context, *one) (*reply[Task], error) {
 	return func(_ context.Context, in *one) (*reply[Task], error) {
 		var out Task
 		err := s.db.Update(func(tx *store.Tx) error {
@@ -204,7 +210,7 @@ type Previewed struct {
 	Link       string  `json:"link,omitempty"`
 }
 
-func (s *Server) previewTask(ctx context.Context, in *one) (*reply[Previewed], error) {
+func (s taskDoor) previewTask(ctx context.Context, in *one) (*reply[Previewed], error) {
 	receipt, err := s.tasks.Preview(ctx, in.ID)
 	if err != nil {
 		return nil, err

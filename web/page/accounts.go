@@ -22,32 +22,39 @@ import (
 // shownLines is how many lines of a list that were not added the page shows.
 const shownLines = 100
 
-func (s *Server) mountAccounts(g *echo.Group) {
-	if s.Accounts == nil {
-		return
+// Accounts is the door to the accounts that are watched.
+func Accounts(w *accounts.Worker) Door {
+	return func(server *Server, g *echo.Group) {
+		s := accountPages{server, w}
+		s.jobPages[accounts.Kind] = func(store.Job) string { return "/accounts" }
+		s.entry(watch, "accounts", "/accounts")
+		s.canMake("accounts", "/accounts/new")
+		s.live(g, "/accounts", func(v view) (screen, error) { return s.accounts(v, newForm(nil)) })
+		g.POST("/accounts/check", s.actOnCheck)
+		g.GET("/accounts/new", func(c echo.Context) error { return s.showAddAccounts(c, http.StatusOK, newForm(nil), accounts.List{}) })
+		g.POST("/accounts/new", s.addAccounts)
+		g.GET("/accounts/sites", func(c echo.Context) error { return s.showSites(c, http.StatusOK, newForm(nil)) })
+		g.POST("/accounts/sites", s.saveSites)
+		s.live(g, "/accounts/:id", s.account)
+		g.GET("/accounts/:id/change", s.editAccount)
+		g.POST("/accounts/:id/change", s.saveAccount)
+		s.step(g, step{
+			path: "/accounts/:id/remove", done: "account-removed",
+			ask: func(v view, id uint64) (question, error) {
+				a, err := s.readAccount(id)
+				return question{
+					nav: "/accounts", ask: "accounts.remove_ask", about: "@" + a.Username, means: v.T("accounts.remove_means"),
+					button: "accounts.remove", danger: true, back: accountPath(id), then: "/accounts",
+				}, err
+			},
+			act: func(tx *store.Tx, id uint64, _ string) error { return s.worker.Remove(tx, id) },
+		})
 	}
-	s.entry(watch, "accounts", "/accounts")
-	s.canMake("accounts", "/accounts/new")
-	s.live(g, "/accounts", func(v view) (screen, error) { return s.accounts(v, newForm(nil)) })
-	g.POST("/accounts/check", s.actOnCheck)
-	g.GET("/accounts/new", func(c echo.Context) error { return s.showAddAccounts(c, http.StatusOK, newForm(nil), accounts.List{}) })
-	g.POST("/accounts/new", s.addAccounts)
-	g.GET("/accounts/sites", func(c echo.Context) error { return s.showSites(c, http.StatusOK, newForm(nil)) })
-	g.POST("/accounts/sites", s.saveSites)
-	s.live(g, "/accounts/:id", s.account)
-	g.GET("/accounts/:id/change", s.editAccount)
-	g.POST("/accounts/:id/change", s.saveAccount)
-	s.step(g, step{
-		path: "/accounts/:id/remove", done: "account-removed",
-		ask: func(v view, id uint64) (question, error) {
-			a, err := s.readAccount(id)
-			return question{
-				nav: "/accounts", ask: "accounts.remove_ask", about: "@" + a.Username, means: v.T("accounts.remove_means"),
-				button: "accounts.remove", danger: true, back: accountPath(id), then: "/accounts",
-			}, err
-		},
-		act: func(tx *store.Tx, id uint64, _ string) error { return s.Accounts.Remove(tx, id) },
-	})
+}
+
+type accountPages struct {
+	*Server
+	worker *accounts.Worker
 }
 
 func accountPath(n uint64) string { return "/accounts/" + id(n) }
@@ -60,7 +67,7 @@ type checkState struct {
 }
 
 // accounts is what the check does, and the list of accounts. f is the form of the interval.
-func (s *Server) accounts(v view, f form) (screen, error) {
+func (s accountPages) accounts(v view, f form) (screen, error) {
 	of := store.AccountFilter{
 		State: store.AccountState(v.query.Get("state")), Site: v.query.Get("site"),
 		Tag: strings.TrimSpace(v.query.Get("tag")), Name: strings.TrimSpace(v.query.Get("name")),
@@ -72,7 +79,7 @@ func (s *Server) accounts(v view, f form) (screen, error) {
 	var sites []string
 	var list store.Page[store.Account]
 	err := s.DB.View(func(tx *store.Tx) (err error) {
-		if now.Status, err = s.Accounts.Status(tx); err != nil {
+		if now.Status, err = s.worker.Status(tx); err != nil {
 			return err
 		}
 		if now.Job.ID != 0 {
@@ -85,8 +92,8 @@ func (s *Server) accounts(v view, f form) (screen, error) {
 			return err
 		}
 		now.checks = checks.Items
-		sites = s.Accounts.Rules(tx).Sites()
-		list, err = s.Accounts.Find(tx, of, store.Query{Limit: perPage, Cursor: v.query.Get("cursor")})
+		sites = s.worker.Rules(tx).Sites()
+		list, err = s.worker.Find(tx, of, store.Query{Limit: perPage, Cursor: v.query.Get("cursor")})
 		return err
 	})
 	if err != nil {
@@ -176,7 +183,7 @@ func (v view) lastAnswer(a store.Account) string {
 }
 
 // actOnCheck checks the accounts now, or changes how often that is done.
-func (s *Server) actOnCheck(c echo.Context) error {
+func (s accountPages) actOnCheck(c echo.Context) error {
 	values, err := c.FormParams()
 	if err != nil {
 		return err
@@ -185,7 +192,7 @@ func (s *Server) actOnCheck(c echo.Context) error {
 	switch values.Get("do") {
 	case "now":
 		err = s.DB.Update(func(tx *store.Tx) error {
-			_, err := s.Accounts.CheckNow(tx)
+			_, err := s.worker.CheckNow(tx)
 			return err
 		})
 	case "set":
@@ -197,10 +204,10 @@ func (s *Server) actOnCheck(c echo.Context) error {
 		}
 		err = s.DB.Update(func(tx *store.Tx) error {
 			every := time.Duration(min(max(number, 0), 1e6) * float64(time.Minute))
-			if _, err := s.Accounts.SetInterval(tx, every); err != nil {
+			if _, err := s.worker.SetInterval(tx, every); err != nil {
 				return err
 			}
-			return s.Accounts.SetQuiet(tx, f.get("quiet") == "on")
+			return s.worker.SetQuiet(tx, f.get("quiet") == "on")
 		})
 	default:
 		return echo.ErrBadRequest
@@ -220,10 +227,10 @@ func (s *Server) actOnCheck(c echo.Context) error {
 }
 
 // showAddAccounts shows the form that adds accounts, and what came of a list that was not added as a whole.
-func (s *Server) showAddAccounts(c echo.Context, status int, f form, list accounts.List) error {
+func (s accountPages) showAddAccounts(c echo.Context, status int, f form, list accounts.List) error {
 	var sites []string
 	err := s.DB.View(func(tx *store.Tx) error {
-		sites = s.Accounts.Rules(tx).Sites()
+		sites = s.worker.Rules(tx).Sites()
 		return nil
 	})
 	if err != nil {
@@ -237,7 +244,7 @@ func (s *Server) showAddAccounts(c echo.Context, status int, f form, list accoun
 }
 
 // addAccounts adds the names that were typed, or those of a file.
-func (s *Server) addAccounts(c echo.Context) error {
+func (s accountPages) addAccounts(c echo.Context) error {
 	v := s.view(c)
 	f, text, err := typedList(c, v)
 	if err != nil {
@@ -247,7 +254,7 @@ func (s *Server) addAccounts(c echo.Context) error {
 	if len(f.wrong) == 0 {
 		allowTime(c)
 		err = s.DB.Update(func(tx *store.Tx) (err error) {
-			list, err = s.Accounts.AddList(tx, text, accounts.Request{
+			list, err = s.worker.AddList(tx, text, accounts.Request{
 				Site: f.get("site"), Note: f.get("note"), Tag: f.get("tag"), OwnerChat: f.get("owner_chat"), KeepWatching: f.get("keep_watching") == "on",
 			})
 			return err
@@ -346,7 +353,7 @@ func notAdded(list accounts.List) (lines []accounts.Line) {
 	return lines
 }
 
-func (s *Server) readAccount(id uint64) (a store.Account, err error) {
+func (s accountPages) readAccount(id uint64) (a store.Account, err error) {
 	err = s.DB.View(func(tx *store.Tx) (err error) {
 		a, err = tx.Accounts.Get(id)
 		return err
@@ -355,7 +362,7 @@ func (s *Server) readAccount(id uint64) (a store.Account, err error) {
 }
 
 // account is one account: what is believed of it, and what the checks have said.
-func (s *Server) account(v view) (screen, error) {
+func (s accountPages) account(v view) (screen, error) {
 	number, err := v.number()
 	if err != nil {
 		return screen{}, err
@@ -367,7 +374,7 @@ func (s *Server) account(v view) (screen, error) {
 		if a, err = tx.Accounts.Get(number); err != nil {
 			return err
 		}
-		link = s.Accounts.ProfileLinks(tx)(a)
+		link = s.worker.ProfileLinks(tx)(a)
 		results, err = tx.AccountResults.Of(a.ID, store.Query{Limit: perPage, Cursor: v.query.Get("cursor")})
 		return err
 	})
@@ -381,7 +388,7 @@ func (s *Server) account(v view) (screen, error) {
 }
 
 // accountOf returns who looks, and the account that the path names.
-func (s *Server) accountOf(c echo.Context) (v view, a store.Account, err error) {
+func (s accountPages) accountOf(c echo.Context) (v view, a store.Account, err error) {
 	v = s.view(c)
 	number, err := v.number()
 	if err == nil {
@@ -390,7 +397,7 @@ func (s *Server) accountOf(c echo.Context) (v view, a store.Account, err error) 
 	return v, a, err
 }
 
-func (s *Server) editAccount(c echo.Context) error {
+func (s accountPages) editAccount(c echo.Context) error {
 	v, a, err := s.accountOf(c)
 	if err != nil {
 		return err
@@ -402,12 +409,12 @@ func (s *Server) editAccount(c echo.Context) error {
 	return s.showAccountForm(c, http.StatusOK, v, a, f)
 }
 
-func (s *Server) showAccountForm(c echo.Context, status int, v view, a store.Account, f form) error {
+func (s accountPages) showAccountForm(c echo.Context, status int, v view, a store.Account, f form) error {
 	return s.show(c, status, v, screen{nav: "/accounts", title: v.T("accounts.change_title"), body: v.changeAccountBody(a, f)})
 }
 
 // saveAccount keeps what was changed.
-func (s *Server) saveAccount(c echo.Context) error {
+func (s accountPages) saveAccount(c echo.Context) error {
 	v, a, err := s.accountOf(c)
 	if err != nil {
 		return err
@@ -419,7 +426,7 @@ func (s *Server) saveAccount(c echo.Context) error {
 	f := newForm(values)
 	note, tag, chat, keep := strings.ReplaceAll(f.get("note"), "\r\n", "\n"), f.get("tag"), f.get("owner_chat"), f.get("keep_watching") == "on"
 	err = s.DB.Update(func(tx *store.Tx) error {
-		_, err := s.Accounts.Change(tx, a.ID, accounts.Change{Note: &note, Tag: &tag, OwnerChat: &chat, KeepWatching: &keep})
+		_, err := s.worker.Change(tx, a.ID, accounts.Change{Note: &note, Tag: &tag, OwnerChat: &chat, KeepWatching: &keep})
 		return err
 	})
 	if err == nil {

@@ -17,36 +17,44 @@ const (
 	byPage = "the page"
 )
 
-func (s *Server) mountAlerts(own *echo.Group) {
-	if s.Alerts == nil {
-		return
+// Alerts is the door to alerts.
+func Alerts(w *alerts.Worker) Door {
+	return func(server *Server, own *echo.Group) {
+		s := alertPages{server, w}
+		server.wrong = w.Wrong
+		s.jobPages[alerts.Kind] = func(store.Job) string { return "/alerts" }
+		s.entry(system, "alerts", "/alerts")
+		s.live(own, "/alerts", s.alerts)
+		own.POST("/alerts/seen", func(c echo.Context) error {
+			err := s.DB.Update(func(tx *store.Tx) error {
+				_, err := s.worker.AcknowledgeAll(tx, byPage, time.Time{})
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			return did(c, "/alerts", "alerts-seen")
+		})
+		own.POST("/alerts/:id/seen", func(c echo.Context) error {
+			number, err := s.view(c).number()
+			if err != nil {
+				return err
+			}
+			err = s.DB.Update(func(tx *store.Tx) error {
+				_, err := s.worker.Acknowledge(tx, number, byPage)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			return did(c, "/alerts", "alert-seen")
+		})
 	}
-	s.entry(system, "alerts", "/alerts")
-	s.live(own, "/alerts", s.alerts)
-	own.POST("/alerts/seen", func(c echo.Context) error {
-		err := s.DB.Update(func(tx *store.Tx) error {
-			_, err := s.Alerts.AcknowledgeAll(tx, byPage, time.Time{})
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		return did(c, "/alerts", "alerts-seen")
-	})
-	own.POST("/alerts/:id/seen", func(c echo.Context) error {
-		number, err := s.view(c).number()
-		if err != nil {
-			return err
-		}
-		err = s.DB.Update(func(tx *store.Tx) error {
-			_, err := s.Alerts.Acknowledge(tx, number, byPage)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		return did(c, "/alerts", "alert-seen")
-	})
+}
+
+type alertPages struct {
+	*Server
+	worker *alerts.Worker
 }
 
 // aboutAlert is an alert with what it is about, as far as that is still there.
@@ -73,7 +81,7 @@ func aboutOf(tx *store.Tx, a store.Alert) (found aboutAlert, err error) {
 }
 
 // alerts shows what is wrong, and what was.
-func (s *Server) alerts(v view) (screen, error) {
+func (s alertPages) alerts(v view) (screen, error) {
 	queries := map[store.AlertState]store.Query{
 		store.AlertOpen: {Limit: shownAlerts}, store.AlertAcknowledged: {Limit: shownAlerts},
 		store.AlertOver: {Limit: perPage, Cursor: v.query.Get("cursor")},

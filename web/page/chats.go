@@ -12,7 +12,7 @@ import (
 	"belfry/worker/tasks"
 )
 
-func (s *Server) mountChats(g *echo.Group) {
+func (s taskPages) mountChats(g *echo.Group) {
 	s.live(g, "/chats", s.chats)
 	g.POST("/chats/refresh", s.readChats)
 	switched := func(off bool) func(context.Context, uint64) error {
@@ -39,7 +39,7 @@ func userLogins(tx *store.Tx) (users []store.Identity) {
 }
 
 // chats lists where an account can send to.
-func (s *Server) chats(v view) (screen, error) {
+func (s taskPages) chats(v view) (screen, error) {
 	var users []store.Identity
 	var chosen store.Identity
 	var list store.Page[store.Chat]
@@ -73,7 +73,7 @@ func (s *Server) chats(v view) (screen, error) {
 }
 
 // readChats starts a new reading of an account's chats.
-func (s *Server) readChats(c echo.Context) error {
+func (s taskPages) readChats(c echo.Context) error {
 	number, err := strconv.ParseUint(c.FormValue("identity_id"), 10, 64)
 	if err != nil {
 		return echo.ErrBadRequest

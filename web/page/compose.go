@@ -14,7 +14,7 @@ import (
 	"belfry/worker/posts"
 )
 
-func (s *Server) mountCompose(g *echo.Group) {
+func (s postPages) mountCompose(g *echo.Group) {
 	g.GET("/posts/new", s.newPost)
 	g.POST("/posts/new", s.savePost)
 	g.POST("/posts/check", func(c echo.Context) error {
@@ -40,7 +40,7 @@ func (f form) fillPost(p store.Post) {
 }
 
 // newPost shows an empty form, or one filled with the post that the query names.
-func (s *Server) newPost(c echo.Context) error {
+func (s postPages) newPost(c echo.Context) error {
 	v, f := s.view(c), newForm(nil)
 	f.values.Set("time", v.Now.Add(suggestAhead).Truncate(5*time.Minute).In(v.Zone).Format(inputTime))
 	if from, err := strconv.ParseUint(v.query.Get("from"), 10, 64); err == nil {
@@ -54,7 +54,7 @@ func (s *Server) newPost(c echo.Context) error {
 }
 
 // changePost shows the form of a post that exists.
-func (s *Server) changePost(c echo.Context) error {
+func (s postPages) changePost(c echo.Context) error {
 	v := s.view(c)
 	p, err := s.postOf(v)
 	if err != nil {
@@ -68,7 +68,7 @@ func (s *Server) changePost(c echo.Context) error {
 }
 
 // postOf returns the post that the path names.
-func (s *Server) postOf(v view) (store.Post, error) {
+func (s postPages) postOf(v view) (store.Post, error) {
 	number, err := v.number()
 	if err != nil {
 		return store.Post{}, err
@@ -77,7 +77,7 @@ func (s *Server) postOf(v view) (store.Post, error) {
 }
 
 // showCompose shows the form; p is the post that is changed, or nil.
-func (s *Server) showCompose(c echo.Context, status int, f form, p *store.Post) error {
+func (s postPages) showCompose(c echo.Context, status int, f form, p *store.Post) error {
 	logins, err := identities.List(s.DB)
 	if err != nil {
 		return err
@@ -115,13 +115,13 @@ func (v view) lateOptions(current string) []option {
 }
 
 // checkPost measures and previews what the form says now.
-func (s *Server) checkPost(v view, f form, logins []store.Identity) check {
+func (s postPages) checkPost(v view, f form, logins []store.Identity) check {
 	p, login := f.content(), chosenLogin(f, logins)
 	p.Platform = login.Platform
 	if p.Target = f.get("target"); p.Target == "" {
 		p.Target = login.Target
 	}
-	measure, err := s.Posts.Measure(posts.Request{Text: p.Text, Format: p.Format, Media: p.Media, Platform: p.Platform, Target: p.Target})
+	measure, err := s.worker.Measure(posts.Request{Text: p.Text, Format: p.Format, Media: p.Media, Platform: p.Platform, Target: p.Target})
 	return v.checked(p, measure, err)
 }
 
@@ -149,14 +149,14 @@ func (v view) postRequest(f form, logins []store.Identity) (posts.Request, error
 }
 
 // savePost schedules the post of the form, or asks again.
-func (s *Server) savePost(c echo.Context) error {
+func (s postPages) savePost(c echo.Context) error {
 	return s.takeCompose(c, nil, func(v view, f form, request posts.Request) (uint64, string, error) {
-		draft, err := s.Posts.Prepare(c.Request().Context(), request)
+		draft, err := s.worker.Prepare(c.Request().Context(), request)
 		if err != nil {
 			return 0, "", err
 		}
 		made, err := s.once(v, "scheduled-posts", f.get("form"), func(tx *store.Tx) (uint64, error) {
-			post, err := s.Posts.Schedule(tx, draft)
+			post, err := s.worker.Schedule(tx, draft)
 			return post.ID, err
 		})
 		if request.Hold {
@@ -167,7 +167,7 @@ func (s *Server) savePost(c echo.Context) error {
 }
 
 // saveChange saves a changed post, or asks again.
-func (s *Server) saveChange(c echo.Context) error {
+func (s postPages) saveChange(c echo.Context) error {
 	p, err := s.postOf(s.view(c))
 	if err != nil {
 		return err
@@ -175,19 +175,19 @@ func (s *Server) saveChange(c echo.Context) error {
 	return s.takeCompose(c, &p, func(v view, f form, request posts.Request) (uint64, string, error) {
 		patch := v.patch(request, p, f.get("time"))
 		patch.Seen = f.get("seen")
-		draft, err := s.Posts.PrepareChange(c.Request().Context(), p.ID, patch)
+		draft, err := s.worker.PrepareChange(c.Request().Context(), p.ID, patch)
 		if err != nil {
 			return 0, "", err
 		}
 		return p.ID, "changed", s.DB.Update(func(tx *store.Tx) error {
-			_, err := s.Posts.Change(tx, p.ID, draft)
+			_, err := s.worker.Change(tx, p.ID, draft)
 			return err
 		})
 	})
 }
 
 // takeCompose reads the form and saves it; save returns the post and the code of what was done.
-func (s *Server) takeCompose(c echo.Context, p *store.Post, save func(view, form, posts.Request) (uint64, string, error)) error {
+func (s postPages) takeCompose(c echo.Context, p *store.Post, save func(view, form, posts.Request) (uint64, string, error)) error {
 	values, err := c.FormParams()
 	if err != nil {
 		return err

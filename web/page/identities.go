@@ -8,60 +8,68 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"belfry/platform"
 	"belfry/store"
 	"belfry/worker/identities"
 )
 
-func (s *Server) mountIdentities(own *echo.Group) {
-	s.entry(system, "logins", "/logins")
-	s.live(own, "/logins", func(v view) (screen, error) { return s.logins(v, newForm(nil)) })
-	own.POST("/logins", s.addBot)
-	own.GET("/logins/:id/change", func(c echo.Context) error {
-		v := s.view(c)
-		login, err := s.login(v)
-		if err != nil {
-			return err
-		}
-		f := newForm(nil)
-		f.values.Set("target", login.Target)
-		return s.show(c, http.StatusOK, v, screen{nav: "/logins", title: v.T("logins.change_title"), body: v.loginChange(login, f)})
-	})
-	own.POST("/logins/:id/change", s.changeLogin)
-	own.POST("/logins/:id/resume", s.resumeLogin)
-	s.step(own, step{
-		path: "/logins/:id/remove", done: "login-removed",
-		ask: func(v view, _ uint64) (question, error) {
+// Identities is the door to the accounts that Belfry acts as.
+func Identities(w *identities.Worker) Door {
+	return func(server *Server, own *echo.Group) {
+		s := identityPages{server, w}
+		server.connection = w.Connection
+		s.entry(system, "logins", "/logins")
+		s.live(own, "/logins", func(v view) (screen, error) { return s.logins(v, newForm(nil)) })
+		own.POST("/logins", s.addBot)
+		own.GET("/logins/:id/change", func(c echo.Context) error {
+			v := s.view(c)
 			login, err := s.login(v)
-			return question{nav: "/logins", ask: "logins.remove_ask", about: v.loginName(login), means: v.T("logins.remove_means"),
-				button: "logins.remove", danger: true, back: "/logins"}, err
-		},
-		act: func(tx *store.Tx, id uint64, _ string) error { return identities.Remove(tx, id) },
-	})
-	if s.Logins == nil {
-		return
+			if err != nil {
+				return err
+			}
+			f := newForm(nil)
+			f.values.Set("target", login.Target)
+			return s.show(c, http.StatusOK, v, screen{nav: "/logins", title: v.T("logins.change_title"), body: v.loginChange(login, f)})
+		})
+		own.POST("/logins/:id/change", s.changeLogin)
+		own.POST("/logins/:id/resume", s.resumeLogin)
+		s.step(own, step{
+			path: "/logins/:id/remove", done: "login-removed",
+			ask: func(v view, _ uint64) (question, error) {
+				login, err := s.login(v)
+				return question{nav: "/logins", ask: "logins.remove_ask", about: v.loginName(login), means: v.T("logins.remove_means"),
+					button: "logins.remove", danger: true, back: "/logins"}, err
+			},
+			act: func(tx *store.Tx, id uint64, _ string) error { return identities.Remove(tx, id) },
+		})
+		own.POST("/logins/account", s.addUser)
+		own.GET("/logins/:id/login", s.showLogIn)
+		own.POST("/logins/:id/login", s.takeStep)
+		own.POST("/logins/:id/qr", s.showQR)
+		s.step(own, step{
+			path: "/logins/:id/log-out", done: "logged-out",
+			ask: func(v view, _ uint64) (question, error) {
+				login, err := s.login(v)
+				return question{nav: "/logins", ask: "log_in.log_out_ask", about: v.loginName(login), means: v.T("log_in.log_out_means"),
+					button: "log_in.log_out", danger: true, back: "/logins"}, err
+			},
+			outside: func(c echo.Context, id uint64) error {
+				allowTime(c)
+				return s.worker.LogOut(c.Request().Context(), id)
+			},
+		})
 	}
-	own.POST("/logins/account", s.addUser)
-	own.GET("/logins/:id/login", s.showLogIn)
-	own.POST("/logins/:id/login", s.takeStep)
-	own.POST("/logins/:id/qr", s.showQR)
-	s.step(own, step{
-		path: "/logins/:id/log-out", done: "logged-out",
-		ask: func(v view, _ uint64) (question, error) {
-			login, err := s.login(v)
-			return question{nav: "/logins", ask: "log_in.log_out_ask", about: v.loginName(login), means: v.T("log_in.log_out_means"),
-				button: "log_in.log_out", danger: true, back: "/logins"}, err
-		},
-		outside: func(c echo.Context, id uint64) error {
-			allowTime(c)
-			return s.Logins.LogOut(c.Request().Context(), id)
-		},
-	})
+}
+
+type identityPages struct {
+	*Server
+	worker *identities.Worker
 }
 
 func loginPath(n uint64) string { return fmt.Sprintf("/logins/%d", n) }
 
 // login returns the login that the path names.
-func (s *Server) login(v view) (login store.Identity, err error) {
+func (s identityPages) login(v view) (login store.Identity, err error) {
 	number, err := v.number()
 	if err != nil {
 		return login, err
@@ -74,7 +82,7 @@ func (s *Server) login(v view) (login store.Identity, err error) {
 }
 
 // logins lists what Belfry posts as, and has the forms that add to it.
-func (s *Server) logins(v view, f form) (screen, error) {
+func (s identityPages) logins(v view, f form) (screen, error) {
 	all, err := identities.List(s.DB)
 	return screen{nav: "/logins", title: v.T("logins.title"), body: v.loginsBody(f), parts: []part{{"logins", v.loginList(all)}}}, err
 }
@@ -84,13 +92,13 @@ type loginState struct{ class, name, reason, cure string }
 
 func (v view) loginState(i store.Identity) loginState {
 	st := loginState{"id-" + string(i.State), v.T("identity.state." + string(i.State)), v.why(i.Reason), ""}
-	connected, problem, known := v.server.Connection(i)
+	c := v.server.connection(i.ID)
 	off := func() loginState {
-		return loginState{"id-off", v.T("logins.not_connected"), v.why(store.Reason{Code: store.ReasonNotConnected, Detail: problem}), ""}
+		return loginState{"id-off", v.T("logins.not_connected"), v.why(store.Reason{Code: store.ReasonNotConnected, Detail: c.Err}), ""}
 	}
 	switch i.State {
 	case store.IdentityNew:
-		if problem != "" {
+		if c.Err != "" {
 			return off()
 		}
 		st.cure = v.T("logins.new_cure")
@@ -103,9 +111,9 @@ func (v view) loginState(i store.Identity) loginState {
 		st.cure = v.T("logins.stopped_cure")
 	case store.IdentityReady:
 		switch {
-		case known && connected:
+		case c.State == platform.Connected:
 			st.name = v.T("logins.connected")
-		case known:
+		case c.State != platform.Off:
 			return off()
 		}
 	}
@@ -122,20 +130,20 @@ func (v view) loginFacts(i store.Identity) string {
 }
 
 // addBot adds a bot.
-func (s *Server) addBot(c echo.Context) error {
+func (s identityPages) addBot(c echo.Context) error {
 	return s.add(c, func(tx *store.Tx, f form) (store.Identity, error) {
 		return identities.Add(tx, identities.Request{Platform: "telegram", Name: f.get("name"), Token: f.get("token"), Target: f.get("target")})
 	}, func(store.Identity) string { return withQuery("/logins", "done", "login-added") }, "name", "token", "target")
 }
 
 // addUser adds a user account that is to be logged in.
-func (s *Server) addUser(c echo.Context) error {
+func (s identityPages) addUser(c echo.Context) error {
 	return s.add(c, func(tx *store.Tx, f form) (store.Identity, error) {
 		return identities.Add(tx, identities.Request{Platform: "telegram", Kind: string(store.IdentityUser), Name: f.get("account_name")})
 	}, func(i store.Identity) string { return loginPath(i.ID) + "/login" }, "name:account_name")
 }
 
-func (s *Server) add(c echo.Context, make func(*store.Tx, form) (store.Identity, error), then func(store.Identity) string, fields ...string) error {
+func (s identityPages) add(c echo.Context, make func(*store.Tx, form) (store.Identity, error), then func(store.Identity) string, fields ...string) error {
 	values, err := c.FormParams()
 	if err != nil {
 		return err
@@ -162,7 +170,7 @@ func (s *Server) add(c echo.Context, make func(*store.Tx, form) (store.Identity,
 }
 
 // changeLogin saves a login's new target and, if one was given, its new token.
-func (s *Server) changeLogin(c echo.Context) error {
+func (s identityPages) changeLogin(c echo.Context) error {
 	v := s.view(c)
 	login, err := s.login(v)
 	if err != nil {
@@ -192,7 +200,7 @@ func (s *Server) changeLogin(c echo.Context) error {
 }
 
 // resumeLogin lets a login act again that the network had restricted.
-func (s *Server) resumeLogin(c echo.Context) error {
+func (s identityPages) resumeLogin(c echo.Context) error {
 	login, err := s.login(s.view(c))
 	if err != nil {
 		return err

@@ -1,21 +1,22 @@
 package page
 
 import (
+	"cmp"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/labstack/echo/v4"
 
 	"belfry/scheduler"
 	"belfry/store"
-	"belfry/worker/accounts"
-	"belfry/worker/alerts"
 	"belfry/worker/notices"
 	"belfry/worker/posts"
 	"belfry/worker/tasks"
 )
 
-func (s *Server) mountJobs(g *echo.Group) {
+// Jobs is the door to the schedule.
+func Jobs(s *Server, g *echo.Group) {
 	s.entry(system, "jobs", "/jobs")
 	s.live(g, "/jobs", s.jobs)
 	s.live(g, "/jobs/:id", s.job)
@@ -105,13 +106,8 @@ func (v view) jobTitle(p planned) (title, where, link string) {
 	if number, ok := strings.CutPrefix(p.Name, p.Kind+"_"); ok {
 		title += " " + number
 	}
-	switch {
-	case p.Kind == tasks.ListKind:
-		return title, "", "/chats?identity_id=" + id(p.Subject)
-	case p.Kind == accounts.Kind && v.server.Accounts != nil:
-		return title, "", "/accounts"
-	case p.Kind == alerts.Kind && v.server.Alerts != nil:
-		return title, "", "/alerts"
+	if page, own := v.server.jobPages[p.Kind]; own {
+		return title, "", page(p.Job)
 	}
 	return title, "", jobPath(p.Name)
 }
@@ -159,11 +155,10 @@ func (s *Server) jobs(v view) (screen, error) {
 		return screen{}, err
 	}
 	kinds := []option{{Name: v.T("jobs.all_kinds")}}
-	for _, known := range []string{"post", "rule", tasks.Kind, tasks.CheckKind, tasks.ListKind, "reminder", "feedback", "channel", accounts.Kind, notices.Kind, alerts.Kind, alerts.HeartbeatKind, "backup"} {
-		if s.Scheduler.Knows(known) || known == kind {
-			kinds = append(kinds, option{known, v.kindName(known)})
-		}
+	for _, known := range s.Scheduler.Kinds() {
+		kinds = append(kinds, option{known, v.kindName(known)})
 	}
+	slices.SortFunc(kinds[1:], func(a, b option) int { return cmp.Compare(a.Name, b.Name) })
 	return screen{
 		nav: "/jobs", title: v.T("jobs.title"), body: v.jobsBody(kinds, kind, paused != ""),
 		parts: []part{{"jobs", v.jobList(rows, kind, next)}},

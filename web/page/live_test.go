@@ -15,7 +15,6 @@ import (
 
 	"belfry/store"
 	"belfry/web/session"
-	"belfry/worker/posts"
 )
 
 // streamed is the browser's end of a stream in virtual time: it notes when each event came.
@@ -47,7 +46,7 @@ func TestACommitAfterAnotherDoesNotPutOffALivePage(t *testing.T) {
 		}
 		defer db.Close()
 		server := New(Config{
-			DB: db, Posts: posts.New(db, nil, posts.Config{}), Timezone: time.UTC, Ending: make(chan struct{}), Streams: make(chan struct{}, 1),
+			DB: db, Timezone: time.UTC, Ending: make(chan struct{}), Streams: make(chan struct{}, 1),
 		})
 		signIn := store.SignIn{Hash: []byte("one"), CSRF: "two", CreatedAt: time.Now(), ExpiresAt: time.Now().Add(time.Hour)}
 		if err := db.Update(func(tx *store.Tx) error { return tx.SignIns.Put(&signIn) }); err != nil {
@@ -58,7 +57,7 @@ func TestACommitAfterAnotherDoesNotPutOffALivePage(t *testing.T) {
 		c := echo.New().NewContext(httptest.NewRequestWithContext(ctx, http.MethodGet, "/live/posts", nil), w)
 		session.With(c, signIn)
 		ended := make(chan error, 1)
-		go func() { ended <- server.stream(c, server.posts) }()
+		go func() { ended <- server.stream(c, postPages{Server: server}.posts) }()
 
 		begin := time.Now()
 		for i := 0; time.Since(begin) < time.Minute; i++ {

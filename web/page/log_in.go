@@ -26,12 +26,12 @@ const (
 const maxSession = 1 << 20
 
 // showLogIn shows where a login stands, or how it can begin.
-func (s *Server) showLogIn(c echo.Context) error {
+func (s identityPages) showLogIn(c echo.Context) error {
 	login, err := s.login(s.view(c))
 	if err != nil {
 		return err
 	}
-	if s.Logins.At(login.ID).State == identities.StepDone && login.State != store.IdentityLogin {
+	if s.worker.At(login.ID).State == identities.StepDone && login.State != store.IdentityLogin {
 		return did(c, "/logins", "logged-in")
 	}
 	return s.showStep(c, http.StatusOK, login, c.QueryParam("way"), newForm(nil))
@@ -75,11 +75,11 @@ func (v view) logInStep(step identities.Step, way string, f form) logInStep {
 }
 
 // showStep shows the step that a login waits for.
-func (s *Server) showStep(c echo.Context, status int, login store.Identity, way string, f form) error {
+func (s identityPages) showStep(c echo.Context, status int, login store.Identity, way string, f form) error {
 	v := s.view(c)
 	v.path = loginPath(login.ID) + "/login"
 	return s.show(c, status, v, screen{
-		nav: "/logins", title: v.T("log_in.title"), body: v.logIn(login, v.logInStep(s.Logins.At(login.ID), way, f), f),
+		nav: "/logins", title: v.T("log_in.title"), body: v.logIn(login, v.logInStep(s.worker.At(login.ID), way, f), f),
 	})
 }
 
@@ -107,7 +107,7 @@ func (v view) via(step identities.Step) string {
 }
 
 // takeStep takes a login one step further.
-func (s *Server) takeStep(c echo.Context) error {
+func (s identityPages) takeStep(c echo.Context) error {
 	login, err := s.login(s.view(c))
 	if err != nil {
 		return err
@@ -121,17 +121,17 @@ func (s *Server) takeStep(c echo.Context) error {
 	allowTime(c)
 	switch f.get("do") {
 	case wayPhone:
-		step, err = s.Logins.SendCode(ctx, login.ID, f.get("phone"))
+		step, err = s.worker.SendCode(ctx, login.ID, f.get("phone"))
 	case "code":
-		step, err = s.Logins.EnterCode(ctx, login.ID, f.get("code"))
+		step, err = s.worker.EnterCode(ctx, login.ID, f.get("code"))
 	case "password":
-		step, err = s.Logins.EnterPassword(ctx, login.ID, f.values.Get("password"))
+		step, err = s.worker.EnterPassword(ctx, login.ID, f.values.Get("password"))
 	case waySession:
 		if err = s.takeSession(c, login.ID, f); err == nil {
 			return did(c, "/logins", "session-used")
 		}
 	case "over":
-		s.Logins.Abandon(login.ID)
+		s.worker.Abandon(login.ID)
 	default:
 		return echo.ErrBadRequest
 	}
@@ -151,13 +151,13 @@ func (s *Server) takeStep(c echo.Context) error {
 }
 
 // takeSession reads the session that was pasted, or the file.
-func (s *Server) takeSession(c echo.Context, account uint64, f form) error {
+func (s identityPages) takeSession(c echo.Context, account uint64, f form) error {
 	if text := f.get("session"); text != "" {
-		return s.Logins.TakeOver(account, []byte(text))
+		return s.worker.TakeOver(account, []byte(text))
 	}
 	head, err := c.FormFile("session_file")
 	if errors.Is(err, http.ErrMissingFile) || errors.Is(err, http.ErrNotMultipart) || (err == nil && head.Size == 0) {
-		return s.Logins.TakeOver(account, nil)
+		return s.worker.TakeOver(account, nil)
 	}
 	if err != nil {
 		return err
@@ -173,19 +173,19 @@ func (s *Server) takeSession(c echo.Context, account uint64, f form) error {
 	if err = errors.Join(err, file.Close()); err != nil {
 		return fmt.Errorf("read the session file: %w", err)
 	}
-	return s.Logins.TakeOver(account, data)
+	return s.worker.TakeOver(account, data)
 }
 
 // showQR answers with the QR code that is good now, with nothing if the page has it already, or
 // leads on if somebody has scanned it.
-func (s *Server) showQR(c echo.Context) error {
+func (s identityPages) showQR(c echo.Context) error {
 	v := s.view(c)
 	login, err := s.login(v)
 	if err != nil {
 		return err
 	}
 	allowTime(c)
-	step, err := s.Logins.ShowQR(c.Request().Context(), login.ID)
+	step, err := s.worker.ShowQR(c.Request().Context(), login.ID)
 	switch said := v.refusal(err); {
 	case said != "":
 		return s.render(c, http.StatusOK, v.qr("", "trouble", said))

@@ -21,14 +21,10 @@ import (
 	"github.com/rs/zerolog"
 
 	"belfry/i18n"
+	"belfry/platform"
 	"belfry/scheduler"
 	"belfry/store"
 	"belfry/web/session"
-	"belfry/worker/accounts"
-	"belfry/worker/alerts"
-	"belfry/worker/identities"
-	"belfry/worker/posts"
-	"belfry/worker/tasks"
 )
 
 //go:generate go run github.com/a-h/templ/cmd/templ@v0.3.977 generate
@@ -43,51 +39,48 @@ type Config struct {
 
 	DB        *store.DB
 	Scheduler *scheduler.Scheduler
-	Posts     *posts.Worker
-	Tasks     *tasks.Worker      // may be nil: no broadcasts
-	Logins    *identities.Logins // may be nil: no user account can be logged in
-	Accounts  *accounts.Worker   // may be nil: no account is watched
-	Alerts    *alerts.Worker     // may be nil: nothing looks for what is wrong
 	Sessions  *session.Sessions
-
-	// Connection returns how an identity's adapter is doing: whether it is connected, and the network's words
-	// for why not. Nothing is known of an identity that has none.
-	Connection func(store.Identity) (connected bool, problem string, known bool)
-	// SendDeliveries answers with the chats of a broadcast as CSV that begins with mark; say says why one
-	// has its status.
-	SendDeliveries func(c echo.Context, t store.Task, mark string, say func(store.Reason) string)
+	Doors     []Door
 	// Ending is closed when live pages are to end.
 	Ending <-chan struct{}
 	// Streams has a place for each live page that may be open at once.
 	Streams chan struct{}
 }
 
+// Door mounts the pages of a worker, with their entries of the navigation, for browsers that are signed in.
+type Door func(s *Server, own *echo.Group)
+
 // Server shows the page. Make it with [New].
 type Server struct {
 	Config
-	assets assets
-	nav    map[group][]entry
-	made   []entry // what can be made
+	assets   assets
+	nav      map[group][]entry
+	made     []entry                           // what can be made
+	jobPages map[string]func(store.Job) string // the page of a job, for kinds that have one of their own
+
+	// What the doors give to other pages.
+	styled     func(platform, format, text string) (platform.Styled, error)
+	connection func(identityID uint64) platform.Connection
+	wrong      func() ([]store.Alert, error)
 }
 
 // New returns a server of the page.
 func New(cfg Config) *Server {
-	return &Server{Config: cfg, assets: newAssets(), nav: make(map[group][]entry)}
+	return &Server{
+		Config: cfg, assets: newAssets(), nav: make(map[group][]entry), jobPages: make(map[string]func(store.Job) string),
+		wrong:      func() ([]store.Alert, error) { return nil, nil },
+		connection: func(uint64) platform.Connection { return platform.Connection{State: platform.Off} },
+		styled:     func(_, _, text string) (platform.Styled, error) { return platform.Styled{Text: text}, nil },
+	}
 }
 
-// Mount registers the pages: in public those that anybody may open, in own those of a browser that is signed
-// in. Each family mounts its own, with their entries of the navigation.
+// Mount registers the pages: in public those that anybody may open, in own those of a browser that is signed in.
 func (s *Server) Mount(public, own *echo.Group) {
 	public.GET(assetBase+":name", s.assets.serve)
 	s.mountSignIn(public, own)
-	s.mountToday(own)
-	s.mountPosts(own)
-	s.mountCompose(own)
-	s.mountTasks(own)
-	s.mountAccounts(own)
-	s.mountAlerts(own)
-	s.mountJobs(own)
-	s.mountIdentities(own)
+	for _, door := range s.Doors {
+		door(s, own)
+	}
 }
 
 // view is who looks at a page, and what was asked for. Components are its methods.

@@ -26,20 +26,31 @@ const (
 	heldPosts store.PostStatus = "held"
 )
 
-func (s *Server) mountPosts(g *echo.Group) {
-	s.entry(publish, "posts", "/posts")
-	s.canMake("post", "/posts/new")
-	s.live(g, "/posts", s.posts)
-	s.live(g, "/posts/:id", s.post)
-	for _, st := range s.postSteps() {
-		s.step(g, st)
+// Posts is the door to posts.
+func Posts(w *posts.Worker) Door {
+	return func(server *Server, g *echo.Group) {
+		s := postPages{server, w}
+		server.styled = w.Styled
+		s.entry(publish, "posts", "/posts")
+		s.canMake("post", "/posts/new")
+		s.live(g, "/posts", s.posts)
+		s.live(g, "/posts/:id", s.post)
+		for _, st := range s.postSteps() {
+			s.step(g, st)
+		}
+		s.mountCompose(g)
 	}
+}
+
+type postPages struct {
+	*Server
+	worker *posts.Worker
 }
 
 func postPath(n uint64) string { return fmt.Sprintf("/posts/%d", n) }
 
 // posts is the list of posts.
-func (s *Server) posts(v view) (screen, error) {
+func (s postPages) posts(v view) (screen, error) {
 	status := store.PostStatus(v.query.Get("status"))
 	if status != heldPosts && !slices.Contains(store.PostStatuses(), status) {
 		status = ""
@@ -111,7 +122,7 @@ func (v view) reasonInList(p store.Post) string {
 }
 
 // post is one post: as readers see it, how it stands, what can be done, what happened.
-func (s *Server) post(v view) (screen, error) {
+func (s postPages) post(v view) (screen, error) {
 	number, err := v.number()
 	if err != nil {
 		return screen{}, err
@@ -252,7 +263,7 @@ func (v view) heldLate(p store.Post) string {
 }
 
 // postSteps are the actions on a post that are asked about first.
-func (s *Server) postSteps() []step {
+func (s postPages) postSteps() []step {
 	type do func(*posts.Worker, *store.Tx, uint64) (store.Post, error)
 	all := make([]step, 0, 4)
 	add := func(name, done string, do do, fill func(view, store.Post, *question)) {
@@ -270,7 +281,7 @@ func (s *Server) postSteps() []step {
 						return err
 					}
 				}
-				_, err := do(s.Posts, tx, id)
+				_, err := do(s.worker, tx, id)
 				return err
 			},
 		})
@@ -302,7 +313,7 @@ func (s *Server) postSteps() []step {
 	return all
 }
 
-func (s *Server) readPost(id uint64) (p store.Post, err error) {
+func (s postPages) readPost(id uint64) (p store.Post, err error) {
 	err = s.DB.View(func(tx *store.Tx) (err error) {
 		p, err = tx.Posts.Get(id)
 		return err

@@ -12,14 +12,14 @@ import (
 
 // styled is the text of a post as its network reads it, or as it is where the network cannot read it.
 func (v view) styled(p store.Post) platform.Styled {
-	text, _ := v.server.Posts.Styled(p.Platform, p.Format, p.Text)
+	text, _ := v.server.styled(p.Platform, p.Format, p.Text)
 	return text
 }
 
 // firstLine is the first line of a post without its markup.
 func (v view) firstLine(p store.Post) string {
 	const enough = 4000 // bytes: no title is longer, and texts can be
-	text, err := v.server.Posts.Styled(p.Platform, p.Format, p.Text[:min(len(p.Text), enough)])
+	text, err := v.server.styled(p.Platform, p.Format, p.Text[:min(len(p.Text), enough)])
 	if err != nil && len(p.Text) > enough { // cut inside a tag
 		text = v.styled(p)
 	}

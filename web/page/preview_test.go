@@ -125,7 +125,7 @@ func TestATitleHasNoMarkup(t *testing.T) {
 		{"text that is refused", "<b>The bridge", "<b>The bridge", 100},
 	} {
 		network := &boldNetwork{}
-		v := view{server: &Server{Config: Config{Posts: posts.New(nil, map[string]posts.Network{"telegram": network}, posts.Config{})}}}
+		v := view{server: &Server{styled: posts.New(nil, map[string]posts.Network{"telegram": network}, posts.Config{}).Styled}}
 		if got := v.firstLine(store.Post{Platform: "telegram", Format: "html", Text: c.text}); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}

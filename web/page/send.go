@@ -21,7 +21,7 @@ import (
 // shownChats is how many of an account's chats the form offers.
 const shownChats = 500
 
-func (s *Server) mountSend(g *echo.Group) {
+func (s taskPages) mountSend(g *echo.Group) {
 	g.GET("/tasks/new", s.newTask)
 	g.POST("/tasks/new", s.saveTask)
 	g.POST("/tasks/check", func(c echo.Context) error {
@@ -50,7 +50,7 @@ func (s *Server) answerForm(c echo.Context, part func(view, form) (templ.Compone
 }
 
 // newTask shows an empty form, or one filled with the broadcast that the query names.
-func (s *Server) newTask(c echo.Context) error {
+func (s taskPages) newTask(c echo.Context) error {
 	v, f := s.view(c), newForm(nil)
 	f.values.Set("when", "now")
 	f.values.Set("time", v.Now.Add(suggestAhead).Truncate(5*time.Minute).In(v.Zone).Format(inputTime))
@@ -68,7 +68,7 @@ func (s *Server) newTask(c echo.Context) error {
 
 // fillTask writes what a broadcast says into a form, with its chats if they are not too many to be looked
 // through.
-func (s *Server) fillTask(f form, t store.Task) error {
+func (s taskPages) fillTask(f form, t store.Task) error {
 	f.fillContent(taskPost(t))
 	f.values.Set("min_seconds_between_chats", inSeconds(t.MinPause))
 	f.values.Set("max_seconds_between_chats", inSeconds(t.MaxPause))
@@ -90,7 +90,7 @@ func (s *Server) fillTask(f form, t store.Task) error {
 }
 
 // someChats are the first chats of an account.
-func (s *Server) someChats(login uint64) (chats store.Page[store.Chat], err error) {
+func (s taskPages) someChats(login uint64) (chats store.Page[store.Chat], err error) {
 	err = s.DB.View(func(tx *store.Tx) (err error) {
 		chats, err = tx.Chats.ByTitle(login, store.Query{Limit: shownChats})
 		return err
@@ -112,7 +112,7 @@ func (f form) ticked(chats []store.Chat) (n int) {
 	return n
 }
 
-func (s *Server) showTaskForm(c echo.Context, status int, v view, f form) error {
+func (s taskPages) showTaskForm(c echo.Context, status int, v view, f form) error {
 	var users []store.Identity
 	err := s.DB.View(func(tx *store.Tx) error {
 		users = userLogins(tx)
@@ -144,16 +144,16 @@ func (s *Server) showTaskForm(c echo.Context, status int, v view, f form) error 
 }
 
 // checkTask measures what the form says now.
-func (s *Server) checkTask(v view, f form) check {
+func (s taskPages) checkTask(v view, f form) check {
 	p := f.content()
 	p.Platform = tasks.Platform
-	measure, err := s.Tasks.Measure(tasks.Request{Text: p.Text, Format: p.Format, Media: p.Media})
+	measure, err := s.worker.Measure(tasks.Request{Text: p.Text, Format: p.Format, Media: p.Media})
 	return v.checked(p, measure, err)
 }
 
 // saveTask sends the broadcast of the form to the account itself, has its chats looked at, or starts it; or
 // asks again.
-func (s *Server) saveTask(c echo.Context) error {
+func (s taskPages) saveTask(c echo.Context) error {
 	values, err := c.FormParams()
 	if err != nil {
 		return err
@@ -165,13 +165,13 @@ func (s *Server) saveTask(c echo.Context) error {
 	request, err := f.taskRequest(v)
 	if err == nil && f.get("do") == "preview" {
 		allowTime(c)
-		if _, err = s.Tasks.PreviewOf(c.Request().Context(), request); err == nil {
+		if _, err = s.worker.PreviewOf(c.Request().Context(), request); err == nil {
 			return s.showTaskForm(c, http.StatusOK, v, f)
 		}
 	}
 	var draft tasks.Draft
 	if err == nil {
-		draft, err = s.Tasks.Prepare(request)
+		draft, err = s.worker.Prepare(request)
 	}
 	if err == nil && !request.DryRun {
 		var asks bool
@@ -182,7 +182,7 @@ func (s *Server) saveTask(c echo.Context) error {
 	var made uint64
 	if err == nil {
 		made, err = s.once(v, "tasks", f.get("form"), func(tx *store.Tx) (uint64, error) {
-			t, err := s.Tasks.Create(tx, draft)
+			t, err := s.worker.Create(tx, draft)
 			return t.ID, err
 		})
 	}
@@ -201,11 +201,11 @@ func (s *Server) saveTask(c echo.Context) error {
 
 // askAboutSending puts the question into the form to how many chats the draft goes and how long that takes,
 // unless it was answered for as many.
-func (s *Server) askAboutSending(v view, f form, draft tasks.Draft) (asks bool, err error) {
+func (s taskPages) askAboutSending(v view, f form, draft tasks.Draft) (asks bool, err error) {
 	var chats int
 	var ends time.Time
 	err = s.DB.View(func(tx *store.Tx) (err error) {
-		chats, ends, err = s.Tasks.Outlook(tx, draft)
+		chats, ends, err = s.worker.Outlook(tx, draft)
 		return err
 	})
 	asked := strconv.Itoa(chats)

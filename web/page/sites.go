@@ -13,10 +13,10 @@ import (
 )
 
 // showSites lists the sites on which accounts can be watched, and takes rules for others.
-func (s *Server) showSites(c echo.Context, status int, f form) error {
+func (s accountPages) showSites(c echo.Context, status int, f form) error {
 	var sites []accounts.Site
 	err := s.DB.View(func(tx *store.Tx) (err error) {
-		sites, err = s.Accounts.Sites(tx)
+		sites, err = s.worker.Sites(tx)
 		return err
 	})
 	if err != nil {
@@ -27,7 +27,7 @@ func (s *Server) showSites(c echo.Context, status int, f form) error {
 }
 
 // saveSites takes rules that were typed, or those of a file; or it removes one.
-func (s *Server) saveSites(c echo.Context) error {
+func (s accountPages) saveSites(c echo.Context) error {
 	v := s.view(c)
 	f, text, err := typedList(c, v)
 	if err != nil {
@@ -37,10 +37,10 @@ func (s *Server) saveSites(c echo.Context) error {
 	switch site := f.get("remove"); {
 	case site != "":
 		done = "site-removed"
-		err = s.DB.Update(func(tx *store.Tx) error { return s.Accounts.RemoveRules(tx, site) })
+		err = s.DB.Update(func(tx *store.Tx) error { return s.worker.RemoveRules(tx, site) })
 	case len(f.wrong) == 0:
 		err = s.DB.Update(func(tx *store.Tx) error {
-			_, err := s.Accounts.ImportRules(tx, []byte(text))
+			_, err := s.worker.ImportRules(tx, []byte(text))
 			return err
 		})
 	}

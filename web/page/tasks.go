@@ -11,6 +11,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"belfry/store"
+	"belfry/web/api"
 	"belfry/worker/tasks"
 )
 
@@ -24,28 +25,35 @@ const (
 	unreachable = "unreachable"
 )
 
-func (s *Server) mountTasks(g *echo.Group) {
-	if s.Tasks == nil {
-		return
+// Tasks is the door to broadcasts and to the chats of accounts.
+func Tasks(w *tasks.Worker) Door {
+	return func(server *Server, g *echo.Group) {
+		s := taskPages{server, w}
+		s.jobPages[tasks.ListKind] = func(j store.Job) string { return "/chats?identity_id=" + id(j.Subject) }
+		s.entry(publish, "tasks", "/tasks")
+		s.canMake("task", "/tasks/new")
+		s.live(g, "/tasks", s.tasks)
+		s.live(g, "/tasks/:id", s.task)
+		s.buttons(g, "/tasks/:id", s.task, map[string]button{
+			"pause":   {"task-paused", s.changeTask((*tasks.Worker).Pause)},
+			"resume":  {"task-resumed", s.changeTask((*tasks.Worker).Resume)},
+			"dry-run": {"task-checked", s.changeTask((*tasks.Worker).DryRun)},
+			"preview": {"task-previewed", func(ctx context.Context, id uint64) error {
+				_, err := s.worker.Preview(ctx, id)
+				return err
+			}},
+		})
+		s.taskStep(g, "cancel", "task-cancelled", (*tasks.Worker).Cancel)
+		s.taskStep(g, "retry", "task-retried", (*tasks.Worker).Retry)
+		g.GET("/tasks/:id/deliveries.csv", s.deliveriesFile)
+		s.mountSend(g)
+		s.mountChats(g)
 	}
-	s.entry(publish, "tasks", "/tasks")
-	s.canMake("task", "/tasks/new")
-	s.live(g, "/tasks", s.tasks)
-	s.live(g, "/tasks/:id", s.task)
-	s.buttons(g, "/tasks/:id", s.task, map[string]button{
-		"pause":   {"task-paused", s.changeTask((*tasks.Worker).Pause)},
-		"resume":  {"task-resumed", s.changeTask((*tasks.Worker).Resume)},
-		"dry-run": {"task-checked", s.changeTask((*tasks.Worker).DryRun)},
-		"preview": {"task-previewed", func(ctx context.Context, id uint64) error {
-			_, err := s.Tasks.Preview(ctx, id)
-			return err
-		}},
-	})
-	s.taskStep(g, "cancel", "task-cancelled", (*tasks.Worker).Cancel)
-	s.taskStep(g, "retry", "task-retried", (*tasks.Worker).Retry)
-	g.GET("/tasks/:id/deliveries.csv", s.deliveriesFile)
-	s.mountSend(g)
-	s.mountChats(g)
+}
+
+type taskPages struct {
+	*Server
+	worker *tasks.Worker
 }
 
 func taskPath(n uint64) string { return fmt.Sprintf("/tasks/%d", n) }
@@ -65,9 +73,9 @@ type progress struct {
 	login store.Identity
 }
 
-func (s *Server) readProgress(tx *store.Tx, t store.Task) (p progress, err error) {
+func (s taskPages) readProgress(tx *store.Tx, t store.Task) (p progress, err error) {
 	p.Task = t
-	if p.next, err = s.Tasks.ProgressOf(tx, t); err != nil {
+	if p.next, err = s.worker.ProgressOf(tx, t); err != nil {
 		return p, err
 	}
 	if p.login, err = tx.Identities.Get(t.IdentityID); errors.Is(err, store.ErrNotFound) {
@@ -77,7 +85,7 @@ func (s *Server) readProgress(tx *store.Tx, t store.Task) (p progress, err error
 }
 
 // tasks is the list of broadcasts.
-func (s *Server) tasks(v view) (screen, error) {
+func (s taskPages) tasks(v view) (screen, error) {
 	status := store.TaskStatus(v.query.Get("status"))
 	if !slices.Contains(store.TaskStatuses(), status) {
 		status = ""
@@ -125,7 +133,7 @@ func (v view) taskTabs(current store.TaskStatus, counts map[store.TaskStatus]int
 }
 
 // task is one broadcast: how far it is, what comes next and why it waits, and each of its chats.
-func (s *Server) task(v view) (screen, error) {
+func (s taskPages) task(v view) (screen, error) {
 	number, err := v.number()
 	if err != nil {
 		return screen{}, err
@@ -215,17 +223,17 @@ func (v view) taskLinks(p progress) (links []action) {
 
 type taskAction func(*tasks.Worker, *store.Tx, uint64) (store.Task, error)
 
-func (s *Server) changeTask(do taskAction) func(context.Context, uint64) error {
+func (s taskPages) changeTask(do taskAction) func(context.Context, uint64) error {
 	return func(_ context.Context, id uint64) error {
 		return s.DB.Update(func(tx *store.Tx) error {
-			_, err := do(s.Tasks, tx, id)
+			_, err := do(s.worker, tx, id)
 			return err
 		})
 	}
 }
 
 // taskStep mounts an action on a broadcast that is asked about first.
-func (s *Server) taskStep(g *echo.Group, name, done string, do taskAction) {
+func (s taskPages) taskStep(g *echo.Group, name, done string, do taskAction) {
 	s.step(g, step{
 		path: "/tasks/:id/" + name, done: done,
 		ask: func(v view, id uint64) (question, error) {
@@ -236,13 +244,13 @@ func (s *Server) taskStep(g *echo.Group, name, done string, do taskAction) {
 			}, err
 		},
 		act: func(tx *store.Tx, id uint64, _ string) error {
-			_, err := do(s.Tasks, tx, id)
+			_, err := do(s.worker, tx, id)
 			return err
 		},
 	})
 }
 
-func (s *Server) readTask(id uint64) (t store.Task, err error) {
+func (s taskPages) readTask(id uint64) (t store.Task, err error) {
 	err = s.DB.View(func(tx *store.Tx) (err error) {
 		t, err = tx.Tasks.Get(id)
 		return err
@@ -251,7 +259,7 @@ func (s *Server) readTask(id uint64) (t store.Task, err error) {
 }
 
 // deliveriesFile answers with the chats of a broadcast as a file.
-func (s *Server) deliveriesFile(c echo.Context) error {
+func (s taskPages) deliveriesFile(c echo.Context) error {
 	v := s.view(c)
 	number, err := v.number()
 	if err != nil {
@@ -262,7 +270,7 @@ func (s *Server) deliveriesFile(c echo.Context) error {
 		return err
 	}
 	const byteOrderMark = "\ufeff" // without it spreadsheets take the text for another encoding
-	s.SendDeliveries(c, t, byteOrderMark, v.why)
+	api.SendDeliveries(c, s.DB, s.Log, t, byteOrderMark, v.why)
 	return nil
 }
 
@@ -275,7 +283,7 @@ type deliveries struct {
 }
 
 // readDeliveries reads a page of a broadcast's chats in views that are short however many it has.
-func (s *Server) readDeliveries(t store.Task, show, cursor string) (d deliveries, err error) {
+func (s taskPages) readDeliveries(t store.Task, show, cursor string) (d deliveries, err error) {
 	d = deliveries{show: show, found: make(map[string]int)}
 	if t.Check != "" {
 		first, err := s.someDeliveries(t, "")
@@ -303,7 +311,7 @@ func (s *Server) readDeliveries(t store.Task, show, cursor string) (d deliveries
 }
 
 // someDeliveries reads up to [checkLimit] chats from a cursor on.
-func (s *Server) someDeliveries(t store.Task, cursor string) (all store.Page[store.Delivery], err error) {
+func (s taskPages) someDeliveries(t store.Task, cursor string) (all store.Page[store.Delivery], err error) {
 	all.Next = cursor
 	for more := true; more; more = err == nil && all.Next != "" && len(all.Items) < checkLimit {
 		err = s.DB.View(func(tx *store.Tx) error {

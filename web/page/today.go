@@ -8,6 +8,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"belfry/platform"
 	"belfry/scheduler"
 	"belfry/store"
 	"belfry/web/session"
@@ -23,7 +24,8 @@ const (
 	maxTrouble  = 3 // of each kind, by name
 )
 
-func (s *Server) mountToday(own *echo.Group) {
+// Today is the first page.
+func Today(s *Server, own *echo.Group) {
 	s.entry(today, "next", "/")
 	s.live(own, "/", s.today)
 }
@@ -45,15 +47,12 @@ type overview struct {
 
 // today tells what happens next, what needs attention, and what just happened.
 func (s *Server) today(v view) (screen, error) {
-	var wrong []store.Alert
-	if s.Alerts != nil {
-		var err error
-		if wrong, err = s.Alerts.Wrong(); err != nil {
-			return screen{}, err
-		}
+	wrong, err := s.wrong()
+	if err != nil {
+		return screen{}, err
 	}
 	var o overview
-	err := s.DB.View(func(tx *store.Tx) error {
+	err = s.DB.View(func(tx *store.Tx) error {
 		return errors.Join(o.read(tx), o.readComing(tx), o.readEnded(tx), o.readAlerts(tx, wrong))
 	})
 	first, days := v.plan(o.coming)
@@ -273,15 +272,12 @@ func (v view) troubles(o overview) (all []trouble) {
 	}
 	for _, i := range o.identities {
 		alerted := slices.ContainsFunc(o.alerts, func(a aboutAlert) bool { return a.Kind == store.AlertLogin && a.Subject == i.ID })
-		connected, problem, known := v.server.Connection(i)
-		if known && !alerted && i.State == store.IdentityReady && !connected && problem != "" {
-			add("mild", "not_connected", i.Name, v.Heard(problem), "/logins", v.T("next.logins_link"))
+		c := v.server.connection(i.ID)
+		if !alerted && i.State == store.IdentityReady && c.State != platform.Connected && c.Err != "" {
+			add("mild", "not_connected", i.Name, v.Heard(c.Err), "/logins", v.T("next.logins_link"))
 		}
 	}
 	for _, site := range o.alone {
-		if v.server.Accounts == nil {
-			break
-		}
 		why := site.Reason
 		why.Until = site.Until
 		add("mild", "site_alone", siteName(site.Site), v.why(why), "/accounts", v.T("next.accounts_link"))

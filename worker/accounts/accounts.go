@@ -27,6 +27,7 @@ import (
 	"belfry/platform/profile"
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker"
 )
 
 // Kind is the kind of the job that goes over the accounts.
@@ -103,17 +104,19 @@ func randomPause(from, to time.Duration) time.Duration {
 	return from + time.Duration(rand.Int64N(int64(to-from)+1))
 }
 
-// Jobs is how the scheduler runs what this package does, by kind.
-func (w *Worker) Jobs() map[string]scheduler.Kind {
-	return map[string]scheduler.Kind{
-		Kind: {Worker: checker{w}, Timeout: w.cfg.Deadline + time.Minute, Retry: scheduler.Retry{Backoff: 10 * time.Second, Jitter: jitter}},
+// Module is what the worker brings to the program.
+func (w *Worker) Module() worker.Module {
+	return worker.Module{
+		Kinds: map[string]scheduler.Kind{
+			Kind: {Worker: checker{w}, Timeout: w.cfg.Deadline + time.Minute, Retry: scheduler.Retry{Backoff: 10 * time.Second, Jitter: jitter}},
+		},
+		Start: w.start,
 	}
 }
 
-// Start puts the job into the schedule if there is an account and it is not there yet: then it runs at
-// once. Without accounts there is nothing to do; the first one that is added brings it. Start is
-// called when the program starts, before the scheduler runs.
-func (w *Worker) Start() error {
+// start puts the job into the schedule if there is an account and it is not there yet: then it runs at
+// once. Without accounts there is nothing to do; the first one that is added brings it.
+func (w *Worker) start() error {
 	var job store.Job
 	err := w.db.Update(func(tx *store.Tx) (err error) {
 		job = store.Job{}

@@ -162,10 +162,7 @@ func inBubble(t *testing.T, cfg Config, test func(b *bench)) {
 // start starts the worker on the store, as a new process would.
 func (b *bench) start() {
 	b.Stop()
-	if err := b.worker.Start(); err != nil {
-		b.T.Fatal(err)
-	}
-	b.Start(b.worker.Jobs())
+	b.Start(b.worker.Module())
 }
 
 // names are n names from user1 on.

@@ -51,7 +51,7 @@ func TestAllMoodsOfInstagram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Start(); err != nil {
+	if err := w.start(); err != nil {
 		t.Fatal(err)
 	}
 	check := runUntilChecked(t, db, w)
@@ -136,7 +136,7 @@ func runUntilChecked(t *testing.T, db *store.DB, w *Worker) (check store.Account
 	defer unwatch()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	sched := scheduler.New(db, scheduler.Config{Log: zerolog.Nop(), Kinds: w.Jobs()})
+	sched := scheduler.New(db, scheduler.Config{Log: zerolog.Nop(), Kinds: w.Module().Kinds})
 	done := make(chan error, 1)
 	go func() { done <- sched.Run(ctx) }()
 	for range changed {

@@ -87,7 +87,7 @@ func TestTheOverheadOfAnAccountIsSmall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Start(); err != nil {
+	if err := w.start(); err != nil {
 		t.Fatal(err)
 	}
 	began := time.Now()

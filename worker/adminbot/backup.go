@@ -13,6 +13,7 @@ import (
 
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker"
 )
 
 // BackupKind is the kind of the jobs that make a backup and send it to an admin.
@@ -27,16 +28,20 @@ const (
 	sentPause = 30 * time.Second
 )
 
-// Jobs is how the scheduler runs what this package does, by kind.
-func (b *Bot) Jobs() map[string]scheduler.Kind {
-	return map[string]scheduler.Kind{
-		BackupKind: {Worker: backer{b}, Timeout: 30 * time.Minute, Retry: scheduler.Retry{Backoff: 30 * time.Second}},
+// Module is what the worker brings to the program.
+func (b *Bot) Module() worker.Module {
+	return worker.Module{
+		Kinds: map[string]scheduler.Kind{
+			BackupKind: {Worker: backer{b}, Timeout: 30 * time.Minute, Retry: scheduler.Retry{Backoff: 30 * time.Second}},
+		},
+		EvenPaused: func(lane string) bool { return lane == BackupKind },
+		Start:      b.start,
 	}
 }
 
-// Start removes what a process before has left of backups that it was making: the copies in it are not
+// start removes what a process before has left of backups that it was making: the copies in it are not
 // encrypted yet. It is called when the program starts, before the scheduler runs.
-func (b *Bot) Start() error {
+func (b *Bot) start() error {
 	sent := make(map[string]bool) // folders whose backup is on its way
 	err := b.db.View(func(tx *store.Tx) error {
 		for _, admin := range b.cfg.Admins {

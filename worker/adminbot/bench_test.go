@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -15,7 +14,6 @@ import (
 
 	"belfry/platform"
 	"belfry/platform/profile"
-	"belfry/scheduler"
 	"belfry/scheduler/schedulertest"
 	"belfry/store"
 	"belfry/worker/accounts"
@@ -150,15 +148,8 @@ func (b *bench) startFor(lang string, admin int64) {
 		Notices:  told,
 	}
 	b.bot = New(b.DB, b.workers, Config{Admins: []int64{admin}, Lang: lang, Passphrase: "correct horse", Folder: b.dir, Log: zerolog.Nop()})
-	if err := errors.Join(b.workers.Accounts.Start(), b.workers.Alerts.Start(), b.bot.Start()); err != nil {
-		b.T.Fatal(err)
-	}
-	kinds := b.bot.Jobs()
-	kinds[posts.Kind] = b.workers.Posts.Job()
-	for _, more := range []map[string]scheduler.Kind{b.workers.Tasks.Jobs(), b.workers.Accounts.Jobs(), b.workers.Alerts.Jobs(), told.Jobs()} {
-		maps.Copy(kinds, more)
-	}
-	b.Start(kinds)
+	w := b.workers
+	b.Start(w.Posts.Module(), w.Tasks.Module(), w.Accounts.Module(), w.Alerts.Module(), told.Module(), b.bot.Module())
 }
 
 func (b *bench) hear(h platform.Heard) {

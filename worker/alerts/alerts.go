@@ -15,7 +15,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"iter"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -25,6 +24,7 @@ import (
 	"belfry/i18n"
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker"
 )
 
 // The kinds of jobs of this package, which are also their names.
@@ -39,8 +39,6 @@ type Teller interface {
 	Tell(tx *store.Tx, n store.Notice, more ...string) error
 	// TellHook tells the webhook, if there is one. body is JSON.
 	TellHook(tx *store.Tx, kind string, body []byte) error
-	// Missed yields, for each chat that cannot be told anything, the last notice that it has not got.
-	Missed(tx *store.Tx) iter.Seq[store.Notice]
 }
 
 // Disk is the room on the disk that the file is on, in bytes.
@@ -58,9 +56,8 @@ type Config struct {
 	Calm time.Duration
 	// Disk measures the disk; nil means that nobody looks at it.
 	Disk func() (Disk, error)
-	// Connection returns since when a login has not been connected, and why; zero if it is, or is not to be.
-	// nil means that nobody asks.
-	Connection func(identityID uint64) (since time.Time, why string)
+	// Wrong returns what is wrong with the other workers at this moment; see [worker.Module]. nil means nothing.
+	Wrong func(tx *store.Tx) []store.Alert
 	// Heartbeat is called each minute while nobody has to look at anything; nil means that nothing is.
 	Heartbeat func(ctx context.Context) error
 	// Lang is the language of the messages, en or ru; Zone that of their times; nil means UTC.
@@ -75,7 +72,6 @@ const (
 
 	failures = 3               // in a row of one job that are told
 	overdue  = 5 * time.Minute // that something may be due without being started
-	offline  = 3 * time.Minute // that a login may have no connection
 )
 
 // Worker finds out what is wrong.
@@ -101,18 +97,21 @@ func New(db *store.DB, teller Teller, cfg Config) *Worker {
 	return w
 }
 
-// Jobs is how the scheduler runs what this package does, by kind.
-func (w *Worker) Jobs() map[string]scheduler.Kind {
+// Module is what the worker brings to the program.
+func (w *Worker) Module() worker.Module {
 	retry := scheduler.Retry{Backoff: 10 * time.Second, Jitter: jitter}
-	return map[string]scheduler.Kind{
-		Kind:          {Worker: looker{w}, Timeout: time.Minute, Retry: retry},
-		HeartbeatKind: {Worker: heart{w}, Timeout: time.Minute, Retry: retry},
+	return worker.Module{
+		Kinds: map[string]scheduler.Kind{
+			Kind:          {Worker: looker{w}, Timeout: time.Minute, Retry: retry},
+			HeartbeatKind: {Worker: heart{w}, Timeout: time.Minute, Retry: retry},
+		},
+		EvenPaused: func(lane string) bool { return lane == Kind || lane == HeartbeatKind },
+		Start:      w.start,
 	}
 }
 
-// Start puts the jobs into the schedule. It is called when the program starts, before the scheduler
-// runs.
-func (w *Worker) Start() error {
+// start puts the jobs into the schedule.
+func (w *Worker) start() error {
 	err := w.db.Update(func(tx *store.Tx) error {
 		if job, err := tx.Jobs.ByName(Kind); err == nil {
 			w.gap.Store(&gap{job.LastRun, w.last.clock})

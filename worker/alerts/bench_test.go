@@ -3,7 +3,6 @@ package alerts
 import (
 	"context"
 	"errors"
-	"iter"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -17,6 +16,8 @@ import (
 	"belfry/scheduler"
 	"belfry/scheduler/schedulertest"
 	"belfry/store"
+	"belfry/worker"
+	"belfry/worker/identities"
 )
 
 // teller keeps in the store what it is asked to tell.
@@ -26,8 +27,6 @@ func (teller) Tell(tx *store.Tx, n store.Notice, _ ...string) error {
 	n.Chat = "admin"
 	return keep(tx, n)
 }
-
-func (teller) Missed(tx *store.Tx) iter.Seq[store.Notice] { return tx.Notices.AllMissed() }
 
 func (teller) TellHook(tx *store.Tx, kind string, body []byte) error {
 	return keep(tx, store.Notice{Kind: kind, Chat: store.WebhookChat, Text: string(body)})
@@ -88,6 +87,8 @@ type bench struct {
 	beats  int
 	deaf   bool // nobody hears the heart
 
+	connection platform.Connection // of all logins
+
 	path     string        // of the file, by hand
 	ahead    time.Duration // how far the store's clock is, by hand
 	problems int           // that are to be found in the file
@@ -96,7 +97,7 @@ type bench struct {
 func inBubble(t *testing.T, cfg Config, test func(b *bench)) {
 	t.Helper()
 	schedulertest.InBubble(t, func(base *schedulertest.Bench) {
-		b := &bench{Bench: base, cfg: cfg, chore: &chore{}, disk: Disk{Free: 10 << 30, Need: 1 << 30}}
+		b := &bench{Bench: base, cfg: cfg, chore: &chore{}, disk: Disk{Free: 10 << 30, Need: 1 << 30}, connection: platform.Connection{State: platform.Off}}
 		b.cfg.Disk = func() (Disk, error) { return b.disk, b.blind }
 		b.cfg.Heartbeat = func(context.Context) error {
 			if b.beats++; b.deaf {
@@ -116,7 +117,7 @@ func inBubble(t *testing.T, cfg Config, test func(b *bench)) {
 func byHand(t *testing.T, test func(b *bench)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		b := &bench{path: filepath.Join(t.TempDir(), "belfry.db"), cfg: Config{Log: zerolog.Nop()}}
+		b := &bench{path: filepath.Join(t.TempDir(), "belfry.db"), cfg: Config{Log: zerolog.Nop()}, connection: platform.Connection{State: platform.Off}}
 		b.Bench = &schedulertest.Bench{T: t, Stop: func() {}}
 		b.open()
 		test(b)
@@ -135,7 +136,8 @@ func (b *bench) open() {
 	if err != nil {
 		b.T.Fatal(err)
 	}
-	b.DB, b.worker = db, New(db, teller{}, b.cfg)
+	b.DB, b.cfg.Wrong = db, b.wrong
+	b.worker = New(db, teller{}, b.cfg)
 }
 
 func (b *bench) close() {
@@ -165,13 +167,26 @@ func (b *bench) look() {
 func (b *bench) start() {
 	b.T.Helper()
 	b.Stop()
+	b.cfg.Wrong = b.wrong
 	b.worker = New(b.DB, teller{}, b.cfg)
-	if err := b.worker.Start(); err != nil {
-		b.T.Fatal(err)
+	b.Start(b.worker.Module(), worker.Module{Kinds: map[string]scheduler.Kind{"chore": {Worker: b.chore, Timeout: time.Hour}}})
+}
+
+// logins is a network of which only the connections are known.
+type logins struct {
+	identities.Network
+	bench *bench
+}
+
+func (l logins) Connection(uint64) platform.Connection { return l.bench.connection }
+
+// wrong is what is wrong with other workers.
+func (b *bench) wrong(tx *store.Tx) []store.Alert {
+	all := identities.New(b.DB, logins{bench: b}, identities.Config{}).Module().Wrong(tx)
+	for n := range tx.Notices.AllMissed() {
+		all = append(all, store.Alert{Kind: store.AlertUnreached, About: n.Chat, Subject: n.ID, Name: n.Chat, Reason: n.Reason})
 	}
-	kinds := b.worker.Jobs()
-	kinds["chore"] = scheduler.Kind{Worker: b.chore, Timeout: time.Hour}
-	b.Start(kinds)
+	return all
 }
 
 // post writes a post with a status, as the worker of posts would; id 0 makes a new one.

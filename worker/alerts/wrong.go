@@ -64,29 +64,16 @@ func Hinders(kind store.AlertKind) bool {
 	return kind == store.AlertDamage || kind == store.AlertLogin || kind == store.AlertOverdue
 }
 
-// wrong returns what hinders at this moment. Of the logins, those that had an alert before have no connection
-// until they have one, however often the program was started. Its error is a [*store.CorruptError] if it is not known
-// whether something is overdue.
+// wrong returns what is wrong at this moment with the file, the other workers and the schedule. Its error is a
+// [*store.CorruptError] if it is not known whether something is overdue.
 func (w *Worker) wrong(tx *store.Tx, damaged []store.Problem) (all []store.Alert, err error) {
 	if len(damaged) > 0 {
 		first := damaged[0]
 		all = append(all, store.Alert{Kind: store.AlertDamage, About: "file", Count: int64(len(damaged)),
 			Reason: store.Reason{Code: store.ReasonError, Detail: first.String()}})
 	}
-	for i := range tx.Identities.All() {
-		a, out := i.Out()
-		switch {
-		case out:
-		case w.cfg.Connection == nil || i.State == store.IdentityLogin || i.State == store.IdentityStopped:
-			continue
-		default:
-			since, why := w.cfg.Connection(i.ID)
-			if since.IsZero() || tx.Now().Sub(since) < offline && !stands(tx, a.Kind, a.About) {
-				continue
-			}
-			a.Reason = store.Reason{Code: store.ReasonNotConnected, Detail: why}
-		}
-		all = append(all, a)
+	if w.cfg.Wrong != nil {
+		all = append(all, w.cfg.Wrong(tx)...)
 	}
 	job, since, late, err := scheduler.Overdue(tx)
 	if err != nil || !late {
@@ -119,9 +106,6 @@ func (w *Worker) lasting(tx *store.Tx, s sight) (all []store.Alert, unsure map[s
 		return nil, nil, err
 	}
 	all = append(all, wrong...)
-	for n := range w.teller.Missed(tx) {
-		all = append(all, store.Alert{Kind: store.AlertUnreached, About: n.Chat, Subject: n.ID, Name: n.Chat, Reason: n.Reason})
-	}
 	switch {
 	case s.disk == nil:
 		unsure[store.AlertDisk] = w.cfg.Disk != nil

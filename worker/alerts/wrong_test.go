@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"belfry/platform"
 	"belfry/store"
 )
 
@@ -114,14 +115,15 @@ func TestWhatIsTriedThreeTimesInVainIsTold(t *testing.T) {
 }
 
 func TestALoginThatCannotConnectIsToldWithTheReason(t *testing.T) {
-	var since time.Time
-	ask := func(uint64) (time.Time, string) { return since, "TELEGRAM_API_ID and TELEGRAM_API_HASH are not set" }
-	inBubble(t, Config{Connection: ask}, func(b *bench) {
+	inBubble(t, Config{}, func(b *bench) {
+		connecting := func() {
+			b.connection = platform.Connection{State: platform.Connecting, Since: time.Now(), Err: "TELEGRAM_API_ID and TELEGRAM_API_HASH are not set"}
+		}
 		b.Update(func(tx *store.Tx) error {
 			return errors.Join(tx.Identities.Put(&store.Identity{Name: "main", Platform: "telegram", Kind: store.IdentityBot, State: store.IdentityNew}),
 				tx.Identities.Put(&store.Identity{Name: "me", Platform: "telegram", Kind: store.IdentityUser, State: store.IdentityLogin}))
 		})
-		since = time.Now()
+		connecting()
 		b.Pass(2 * time.Minute)
 		b.wantTold("two minutes")
 		b.Pass(2 * time.Minute)
@@ -134,13 +136,13 @@ func TestALoginThatCannotConnectIsToldWithTheReason(t *testing.T) {
 			t.Errorf("because %q", why)
 		}
 		for range 4 { // the program is started again and again
-			since = time.Now()
+			connecting()
 			b.start()
 			b.Pass(2 * time.Minute)
 		}
 		b.Pass(10 * time.Minute)
 		b.wantTold("it is still so")
-		since = time.Time{}
+		b.connection = platform.Connection{State: platform.Connected}
 		b.Update(func(tx *store.Tx) error {
 			i, err := tx.Identities.Get(1)
 			i.State = store.IdentityReady

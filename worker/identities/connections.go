@@ -1,47 +1,139 @@
 package identities
 
 import (
-	"slices"
+	"context"
+	"errors"
 	"time"
 
+	"belfry/platform"
 	"belfry/store"
 )
 
-// Connection is the state of an identity's connection to its network.
-type Connection struct {
-	Identity  string // the identity's name
-	Platform  string
-	Connected bool
-	Since     time.Time // when it came to be connected, or not; zero if it never was
-	Problem   string    // why it is not connected, in the network's words; empty if it is
+// offline is how long an identity may have no connection before that is wrong.
+const offline = 3 * time.Minute
+
+// Connection returns how the connection of an identity is doing.
+func (w *Worker) Connection(id uint64) platform.Connection { return w.network.Connection(id) }
+
+// run keeps the identities connected until ctx ends, and follows what changes meanwhile.
+func (w *Worker) run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	followed := make(chan error, 1)
+	go func() {
+		defer cancel()
+		followed <- w.follow(ctx)
+	}()
+	err := w.connect(ctx)
+	cancel()
+	return errors.Join(err, <-followed)
 }
 
-// ConnectionOf returns what the adapter says about an identity, and false if it says nothing.
-func ConnectionOf(all []Connection, i store.Identity) (Connection, bool) {
-	for _, c := range all {
-		if c.Platform == i.Platform && c.Identity == i.Name {
-			return c, true
+// connect keeps the identities connected until ctx ends. Those of a restored file wait until everything is
+// resumed: the file that it was copied from may be in use.
+func (w *Worker) connect(ctx context.Context) error {
+	changed, unwatch := w.db.Watch("settings")
+	defer unwatch()
+	for said := false; ; said = true {
+		restored := ""
+		err := w.db.View(func(tx *store.Tx) (err error) {
+			restored, err = tx.Settings.Value(store.Restored)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if restored == "" {
+			unwatch()
+			return w.network.Run(ctx)
+		}
+		if !said {
+			w.cfg.Log.Warn().Str("why", restored).Msg("nothing connects to Telegram until everything is resumed: belfry jobs resume --all")
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-changed:
 		}
 	}
-	return Connection{}, false
 }
 
-// List returns the identities in the order in which they were added.
-func List(db *store.DB) (rows []store.Identity, err error) {
-	err = db.View(func(tx *store.Tx) error {
-		rows = slices.Collect(tx.Identities.All())
-		return nil
-	})
-	return rows, err
+// follow connects identities that are added, or that are to log in with something else, and ends the
+// connections of those that are removed.
+func (w *Worker) follow(ctx context.Context) error {
+	changed, unwatch := w.db.Watch("identities")
+	defer unwatch()
+	known, err := w.identities()
+	if err != nil {
+		return err
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case _, open := <-changed:
+			if !open {
+				return nil
+			}
+		}
+		now, err := w.identities()
+		if err != nil {
+			w.cfg.Log.Error().Err(err).Msg("logins could not be read; they are looked at again with the next change")
+			continue
+		}
+		for id, i := range now {
+			before, there := known[id]
+			switch {
+			case !there || mustConnect(before, i):
+				w.network.Connect(id)
+			case i.Kind == store.IdentityUser && i.State == store.IdentityReady && before.State != store.IdentityReady && w.cfg.LoggedIn != nil:
+				if err := w.db.Update(func(tx *store.Tx) error { return w.cfg.LoggedIn(tx, id) }); err != nil {
+					w.cfg.Log.Error().Err(err).Str("login", i.Name).Msg("could not have its chats listed")
+				}
+			}
+		}
+		for id := range known {
+			if _, there := now[id]; !there {
+				w.network.Connect(id)
+			}
+		}
+		known = now
+	}
 }
 
-// Users returns the identities that are user accounts.
-func Users(db *store.DB) (users []store.Identity, err error) {
-	all, err := List(db)
+// mustConnect reports whether an identity was changed so that it has to connect again: it has
+// something else to log in with, or is to try anew.
+func mustConnect(before, now store.Identity) bool {
+	return now.Secret != before.Secret || now.State == store.IdentityNew && !now.UpdatedAt.Equal(before.UpdatedAt)
+}
+
+// identities returns the identities by their ids.
+func (w *Worker) identities() (map[uint64]store.Identity, error) {
+	all, err := List(w.db)
+	byID := make(map[uint64]store.Identity, len(all))
 	for _, i := range all {
-		if i.Kind == store.IdentityUser {
-			users = append(users, i)
-		}
+		byID[i.ID] = i
 	}
-	return users, err
+	return byID, err
+}
+
+// wrong returns the identities that cannot act: a person has to do something, or they have had no connection
+// for too long. One that has an alert already has none until it is connected, however often the program was
+// started since.
+func (w *Worker) wrong(tx *store.Tx) (all []store.Alert) {
+	for i := range tx.Identities.All() {
+		a, out := i.Out()
+		if !out {
+			c := w.network.Connection(i.ID)
+			if i.State == store.IdentityLogin || i.State == store.IdentityStopped || c.State == platform.Off || c.State == platform.Connected {
+				continue
+			}
+			if _, err := tx.Alerts.Standing(a.Kind, a.About); err != nil && tx.Now().Sub(c.Since) < offline {
+				continue
+			}
+			a.Reason = store.Reason{Code: store.ReasonNotConnected, Detail: c.Err}
+		}
+		all = append(all, a)
+	}
+	return all
 }

@@ -1,15 +1,20 @@
-// Package identities manages the logins that Belfry acts as: the actions that people take on them.
-// Connecting them is the adapters' work, who watch the table.
+// Package identities manages the logins that Belfry acts as: it keeps them connected, logs user accounts in and
+// out, and carries out the actions that people take on them.
 package identities
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/rs/zerolog"
+
+	"belfry/platform"
 	"belfry/store"
+	"belfry/worker"
 )
 
 const (
@@ -20,6 +25,37 @@ const (
 	// User is the name of the user account that the settings describe.
 	User = "user"
 )
+
+// Network is where identities log in.
+type Network interface {
+	platform.Logins
+	// Run keeps the identities connected until ctx ends.
+	Run(ctx context.Context) error
+	// Connect connects an identity that is new or was changed, and ends the connection of one that is gone.
+	Connect(id uint64)
+	Connection(id uint64) platform.Connection
+}
+
+// Config is the settings of the worker.
+type Config struct {
+	// LoggedIn is called when a user account has logged in; it may be nil.
+	LoggedIn func(tx *store.Tx, id uint64) error
+	Log      zerolog.Logger
+}
+
+// Worker connects identities and logs them in and out. The errors of its steps are of type [*store.FieldError]
+// where what a person entered is wrong, and [*store.ConflictError] where it is not their fault.
+type Worker struct {
+	db      *store.DB
+	network Network
+	cfg     Config
+}
+
+// New returns a worker for the identities in db, which log in at the network.
+func New(db *store.DB, network Network, cfg Config) *Worker { return &Worker{db, network, cfg} }
+
+// Module is what the worker brings to the program.
+func (w *Worker) Module() worker.Module { return worker.Module{Run: w.run, Wrong: w.wrong} }
 
 // Request is a login as somebody adds it.
 type Request struct {
@@ -244,4 +280,24 @@ func Adopt(tx *store.Tx, session []byte, mark string) error {
 	}
 	i.Adopted = true
 	return errors.Join(tx.Identities.Put(&i), tx.Settings.Set(settingImported, strings.TrimSpace(marks+" "+mark)))
+}
+
+// List returns the identities in the order in which they were added.
+func List(db *store.DB) (rows []store.Identity, err error) {
+	err = db.View(func(tx *store.Tx) error {
+		rows = slices.Collect(tx.Identities.All())
+		return nil
+	})
+	return rows, err
+}
+
+// Users returns the identities that are user accounts.
+func Users(db *store.DB) (users []store.Identity, err error) {
+	all, err := List(db)
+	for _, i := range all {
+		if i.Kind == store.IdentityUser {
+			users = append(users, i)
+		}
+	}
+	return users, err
 }

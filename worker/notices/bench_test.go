@@ -163,7 +163,7 @@ func inBubble(t *testing.T, test func(b *bench)) {
 }
 
 // start starts the worker on the store, as a new process would.
-func (b *bench) start() { b.Start(b.worker.Jobs()) }
+func (b *bench) start() { b.Start(b.worker.Module()) }
 
 // tell tells the admins, and more, a text.
 func (b *bench) tell(text string, more ...string) {

@@ -2,7 +2,6 @@ package notices
 
 import (
 	"errors"
-	"iter"
 	"slices"
 	"time"
 
@@ -79,17 +78,16 @@ func (w *Worker) giveUp(n store.Notice, out scheduler.Outcome, e *platform.Error
 	return out
 }
 
-// Missed yields, for each chat that is to be told and is not reached, the last notice that it has not
-// got. A chat of an account that has not been written to for some days is perhaps not named any more.
-func (w *Worker) Missed(tx *store.Tx) iter.Seq[store.Notice] {
-	return func(yield func(store.Notice) bool) {
-		for n := range tx.Notices.AllMissed() {
-			steady := n.Admin || n.Chat == store.WebhookChat
-			if w.tells(n) && (steady || tx.Now().Sub(n.GivenUpAt) <= missedAge) && !yield(n) {
-				return
-			}
+// missed returns, for each chat that is to be told and is not reached, an alert about the last notice that it
+// has not got. A chat of an account that has not been written to for some days is perhaps not named any more.
+func (w *Worker) missed(tx *store.Tx) (all []store.Alert) {
+	for n := range tx.Notices.AllMissed() {
+		steady := n.Admin || n.Chat == store.WebhookChat
+		if w.tells(n) && (steady || tx.Now().Sub(n.GivenUpAt) <= missedAge) {
+			all = append(all, store.Alert{Kind: store.AlertUnreached, About: n.Chat, Subject: n.ID, Name: n.Chat, Reason: n.Reason})
 		}
 	}
+	return all
 }
 
 // tells reports whether whom a notice is for is still told anything.

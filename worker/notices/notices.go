@@ -11,6 +11,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -18,6 +19,7 @@ import (
 	"belfry/platform"
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker"
 	"belfry/worker/send"
 )
 
@@ -76,10 +78,14 @@ func New(db *store.DB, cfg Config) *Worker {
 	return &Worker{db: db, cfg: cfg}
 }
 
-// Jobs is how the scheduler runs what this package does, by kind.
-func (w *Worker) Jobs() map[string]scheduler.Kind {
-	return map[string]scheduler.Kind{
-		Kind: {Worker: w, Timeout: sendDeadline + 30*time.Second, Retry: scheduler.Retry{Attempts: 10, Jitter: send.Jitter}},
+// Module is what the worker brings to the program.
+func (w *Worker) Module() worker.Module {
+	return worker.Module{
+		Kinds: map[string]scheduler.Kind{
+			Kind: {Worker: w, Timeout: sendDeadline + 30*time.Second, Retry: scheduler.Retry{Attempts: 10, Jitter: send.Jitter}},
+		},
+		EvenPaused: func(lane string) bool { return strings.HasPrefix(lane, "notices") },
+		Wrong:      w.missed,
 	}
 }
 

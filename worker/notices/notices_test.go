@@ -228,7 +228,11 @@ func TestAChatThatGetsNothingIsKnownUntilItGetsSomething(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		missed := func() (chats []string) {
 			b.View(func(tx *store.Tx) error {
-				for n := range b.worker.Missed(tx) {
+				for _, a := range b.worker.missed(tx) {
+					n, err := tx.Notices.Get(a.Subject)
+					if err != nil {
+						return err
+					}
 					chats = append(chats, fmt.Sprint(n.Chat, " ", n.Text))
 				}
 				return nil
@@ -255,7 +259,7 @@ func TestAChatThatGetsNothingIsKnownUntilItGetsSomething(t *testing.T) {
 		want("when one is reached", "100 three")
 		other := New(b.DB, Config{Admins: []string{"200"}, Bot: b.bot, Log: zerolog.Nop()})
 		b.View(func(tx *store.Tx) error {
-			for n := range other.Missed(tx) {
+			for _, n := range other.missed(tx) {
 				t.Errorf("who is no admin is not reached: %+v", n)
 			}
 			return nil
@@ -287,8 +291,8 @@ func TestAChatThatWasAnAdminsIsKnownAsAnAccounts(t *testing.T) {
 		b.bot.chats = map[string]*platform.Error{"200": failing(platform.Refused, platform.ScopeChat)}
 		missed := func() (chats []string) {
 			b.View(func(tx *store.Tx) error {
-				for n := range b.worker.Missed(tx) {
-					chats = append(chats, n.Chat)
+				for _, a := range b.worker.missed(tx) {
+					chats = append(chats, a.About)
 				}
 				return nil
 			})

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"belfry/platform"
-	"belfry/scheduler"
 	"belfry/scheduler/schedulertest"
 	"belfry/store"
 )
@@ -152,7 +151,7 @@ func inBubble(t *testing.T, test func(b *bench)) {
 }
 
 // start starts the worker on the store, as a new process would.
-func (b *bench) start() { b.Start(map[string]scheduler.Kind{Kind: b.worker.Job()}) }
+func (b *bench) start() { b.Start(b.worker.Module()) }
 
 // schedule makes a post that is due in d.
 func (b *bench) schedule(d time.Duration, r Request) store.Post {

@@ -13,6 +13,7 @@ import (
 	"belfry/platform"
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker"
 	"belfry/worker/send"
 )
 
@@ -69,13 +70,13 @@ func New(db *store.DB, networks map[string]Network, cfg Config) *Worker {
 // mediaDeadline is how many times longer a call with media may take than one without.
 const mediaDeadline = 3
 
-// Job is how the scheduler runs posts.
-func (w *Worker) Job() scheduler.Kind {
-	return scheduler.Kind{
+// Module is what the worker brings to the program.
+func (w *Worker) Module() worker.Module {
+	return worker.Module{Kinds: map[string]scheduler.Kind{Kind: {
 		Worker:  w,
 		Timeout: mediaDeadline*w.cfg.Deadline + 10*time.Second,
 		Retry:   scheduler.Retry{Attempts: w.cfg.Attempts, Backoff: w.cfg.Backoff, Jitter: send.Jitter},
-	}
+	}}}
 }
 
 // platformPost is the post as its network takes it.

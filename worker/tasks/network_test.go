@@ -213,7 +213,7 @@ func (b *bench) addAccount(name string) uint64 {
 }
 
 // start starts the worker on the store, as a new process would.
-func (b *bench) start() { b.Start(b.worker.Jobs()) }
+func (b *bench) start() { b.Start(b.worker.Module()) }
 
 // names are the chats from 1 to n.
 func names(n int) []string {

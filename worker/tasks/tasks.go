@@ -16,6 +16,7 @@ import (
 	"belfry/platform"
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker"
 	"belfry/worker/send"
 )
 
@@ -102,9 +103,9 @@ func randomPause(from, to time.Duration) time.Duration {
 	return from + time.Duration(rand.Int64N(int64(to-from)+1))
 }
 
-// Jobs is how the scheduler runs what this package does, by kind.
-func (w *Worker) Jobs() map[string]scheduler.Kind {
-	return map[string]scheduler.Kind{
+// Module is what the worker brings to the program.
+func (w *Worker) Module() worker.Module {
+	return worker.Module{Kinds: map[string]scheduler.Kind{
 		Kind: {
 			Worker:  sender{w},
 			Timeout: mediaDeadline*w.cfg.Deadline + 30*time.Second,
@@ -113,7 +114,7 @@ func (w *Worker) Jobs() map[string]scheduler.Kind {
 		PrepareKind: {Worker: preparer{w}},
 		CheckKind:   {Worker: checker{w}, Timeout: 2 * time.Minute, Retry: scheduler.Retry{Attempts: checkAttempts, Backoff: checkBackoff, Jitter: send.Jitter}},
 		ListKind:    {Worker: lister{w}, Timeout: 10 * time.Minute, Retry: scheduler.Retry{Attempts: 5}},
-	}
+	}}
 }
 
 // platformPost is the task's post to one chat.

@@ -1,65 +1,32 @@
-package main
+package accounts
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"belfry/platform"
 	"belfry/platform/profile"
-	"belfry/platform/telegram"
 	"belfry/store"
-	"belfry/worker/accounts"
 	"belfry/worker/identities"
 )
 
-// configureBots makes the bots of the settings identities, and returns the one that tells the
-// admins: the one that is for it, or the one that posts. Its ID is 0 if there is none.
-func (svc *service) configureBots(s *settings) (notify store.Identity, err error) {
-	err = svc.db.Update(func(tx *store.Tx) error {
-		if s.TelegramBotToken != "" {
-			if _, err := identities.Configure(tx, identities.Main, s.TelegramBotToken, s.TelegramChat); err != nil {
-				return ofSetting("TELEGRAM_BOT_TOKEN", err)
-			}
-		}
-		if s.AdminBotToken != "" && s.AdminBotToken != s.TelegramBotToken {
-			if notify, err = identities.Configure(tx, identities.Notify, s.AdminBotToken, ""); err != nil {
-				return ofSetting("ADMIN_NOTIFY_BOT_TOKEN", err)
-			}
-			return nil
-		}
-		notify, err = tx.Identities.ByName(telegram.Platform, identities.Main)
-		if errors.Is(err, store.ErrNotFound) {
-			return nil
-		}
-		return err
-	})
-	return notify, err
+// Names finds out whether a user name is taken, as an identity. Its errors are of type [*platform.Error].
+type Names interface {
+	Taken(ctx context.Context, identityID uint64, username string) (bool, error)
+	Connection(identityID uint64) platform.Connection
 }
 
-// watchAccounts sets up the worker that looks whether accounts exist.
-func (svc *service) watchAccounts(s *settings, zone *time.Location) error {
-	asked := profile.Settings{Proxy: s.Proxy, Private: s.AllowPrivate}
-	if s.InstagramWeb != "" {
-		asked.Base = map[string]string{"instagram": s.InstagramWeb}
-	}
-	client, err := profile.NewClient(asked)
-	if err != nil {
-		names := map[string]string{"proxy": "BELFRY_PROXY", "base": "BELFRY_INSTAGRAM_WEB_URL"}
-		return wrong(names[platform.AsError(err).Field], err)
-	}
-	svc.accounts = accounts.New(svc.db, client, svc.notices, accounts.Config{
-		MinPause: s.CheckMinPause, MaxPause: s.CheckMaxPause,
-		Identity: nameProber{svc}, Lang: s.Lang, Zone: zone, Log: svc.log.With().Str("part", "accounts").Logger(),
-	})
-	return nil
-}
-
-// nameProber asks Telegram whether a user name is taken, always as the same login, and not while that has
+// nameProber asks a network whether a user name is taken, always as the same login, and not while that has
 // to wait: looking names up is what Telegram makes logins wait for the longest.
-type nameProber struct{ svc *service }
+type nameProber struct {
+	db    *store.DB
+	names Names
+}
+
+// NewNameProber returns what asks a network for names, as the logins in db.
+func NewNameProber(db *store.DB, names Names) profile.Prober { return nameProber{db, names} }
 
 // longestHold is how long a login may have to wait before it may look names up.
 const longestHold = 7 * 24 * time.Hour
@@ -81,7 +48,7 @@ func (p nameProber) Probe(ctx context.Context, _ profile.Rule, username string) 
 		return profile.Result{Outcome: profile.Refused, RetryAfter: wait,
 			Detail: fmt.Sprintf("FLOOD_WAIT: Telegram asks this login to wait %d s", wait/time.Second)}, nil
 	}
-	taken, err := p.svc.telegram.Taken(ctx, asker.ID, username)
+	taken, err := p.names.Taken(ctx, asker.ID, username)
 	if err == nil && !taken {
 		return profile.Result{Outcome: profile.Absent, Detail: "nobody has the name"}, nil
 	}
@@ -104,9 +71,9 @@ func (p nameProber) Probe(ctx context.Context, _ profile.Rule, username string) 
 // asker returns the login that looks names up, and how long it has to wait before it may: because of a
 // name that it looked up, or of a post or broadcast. Its ID is 0 if none is connected.
 func (p nameProber) asker() (asker store.Identity, wait time.Duration, err error) {
-	err = p.svc.db.View(func(tx *store.Tx) error {
-		for _, i := range askers(tx.Identities.Of(telegram.Platform)) {
-			if p.svc.telegram.Status(i.ID).State == telegram.StateConnected {
+	err = p.db.View(func(tx *store.Tx) error {
+		for _, i := range askers(tx.Identities.Of("telegram")) {
+			if p.names.Connection(i.ID).State == platform.Connected {
 				asker = i
 				break
 			}
@@ -147,7 +114,7 @@ func askers(all []store.Identity) []store.Identity {
 
 // hold keeps a login from looking names up for as long as Telegram asks, and for a week at most.
 func (p nameProber) hold(i store.Identity, e *platform.Error) error {
-	err := p.svc.db.Update(func(tx *store.Tx) error {
+	err := p.db.Update(func(tx *store.Tx) error {
 		until := tx.Now().Add(min(max(0, e.Wait), longestHold))
 		return tx.Holds.Extend(lookups(i), until, store.Reason{Code: store.ReasonFlood, Detail: e.Error()})
 	})

@@ -2,35 +2,12 @@ package main
 
 import (
 	"context"
-	"strings"
 	"testing"
 	"time"
 
 	"belfry/platform/telegram/telegramtest"
 	"belfry/store"
 )
-
-func TestTheSameLoginLooksNamesUp(t *testing.T) {
-	t.Parallel()
-	bot, user := store.IdentityBot, store.IdentityUser
-	ready, out := store.IdentityReady, store.IdentityLogin
-	for what, c := range map[string]struct {
-		all  []store.Identity
-		want string
-	}{
-		"bots before users": {[]store.Identity{{Name: "a", Kind: user, State: ready}, {Name: "b", Kind: bot, State: ready}, {Name: "main", Kind: bot, State: ready}, {Name: "notify", Kind: bot, State: ready}}, "notify main b"},
-		"no bot":            {[]store.Identity{{Name: "main", Kind: bot, State: out}, {Name: "u", Kind: user, State: ready}, {Name: "v", Kind: user, State: ready}}, "u v"},
-		"nobody":            {[]store.Identity{{Name: "main", Kind: bot, State: out}}, ""},
-	} {
-		var got []string
-		for _, i := range askers(c.all) {
-			got = append(got, i.Name)
-		}
-		if strings.Join(got, " ") != c.want {
-			t.Errorf("%s: %v", what, got)
-		}
-	}
-}
 
 // A login that Telegram makes wait because of a name looks none up before that, whoever asks for it.
 func TestALoginThatHasToWaitLooksNoNamesUp(t *testing.T) {
@@ -56,7 +33,7 @@ func TestALoginThatHasToWaitLooksNoNamesUp(t *testing.T) {
 					Stops int
 				} `json:"left_alone"`
 			}
-			if err := api(context.Background(), "GET", url+"/api/v1/autocheck", nil, &check); err != nil {
+			if err := callAPI(context.Background(), "GET", url+"/api/v1/autocheck", nil, &check); err != nil {
 				t.Fatal(err)
 			}
 			if len(check.Alone) == 1 && check.Alone[0].Stops == stops {
@@ -67,7 +44,7 @@ func TestALoginThatHasToWaitLooksNoNamesUp(t *testing.T) {
 		return time.Time{}
 	}
 	first := until(1)
-	if err := api(context.Background(), "POST", url+"/api/v1/autocheck/run", nil, nil); err != nil {
+	if err := callAPI(context.Background(), "POST", url+"/api/v1/autocheck/run", nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	if second := until(2); second.Sub(first).Abs() > time.Minute {

@@ -1,0 +1,211 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"belfry/platform"
+	"belfry/platform/profile"
+	"belfry/platform/telegram"
+	"belfry/platform/webhook"
+	"belfry/scheduler"
+	"belfry/store"
+	"belfry/web"
+	"belfry/web/api"
+	"belfry/web/page"
+	"belfry/worker"
+	"belfry/worker/accounts"
+	"belfry/worker/adminbot"
+	"belfry/worker/alerts"
+	"belfry/worker/identities"
+	"belfry/worker/notices"
+	"belfry/worker/posts"
+	"belfry/worker/tasks"
+)
+
+// workers are the workers of the program.
+type workers struct {
+	identities *identities.Worker
+	posts      *posts.Worker
+	tasks      *tasks.Worker
+	accounts   *accounts.Worker
+	notices    *notices.Worker
+	alerts     *alerts.Worker
+	adminBot   *adminbot.Bot
+}
+
+// module is a worker with its doors.
+type module struct {
+	worker.Module
+	api   api.Door
+	pages page.Door
+}
+
+// modules lists the workers with their doors, in the order of the navigation. A worker is added here.
+func (w workers) modules() []module {
+	return []module{
+		{pages: page.Today},
+		{w.posts.Module(), api.Posts(w.posts), page.Posts(w.posts)},
+		{w.tasks.Module(), api.Tasks(w.tasks), page.Tasks(w.tasks)},
+		{w.accounts.Module(), api.Accounts(w.accounts), page.Accounts(w.accounts)},
+		{w.alerts.Module(), api.Alerts(w.alerts), page.Alerts(w.alerts)},
+		{worker.Module{}, api.Jobs, page.Jobs},
+		{w.identities.Module(), api.Identities(w.identities), page.Identities(w.identities)},
+		{Module: w.notices.Module()},
+		{Module: w.adminBot.Module()},
+	}
+}
+
+// open opens the file and puts the parts together.
+func (s *settings) open(log zerolog.Logger, key []byte) (svc *service, err error) {
+	zone, err := s.validate()
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(s.Media, 0o700); err != nil {
+		return nil, fmt.Errorf("make the media folder: %w", err)
+	}
+	svc = &service{log: log}
+	svc.db, err = store.Open(s.DB, store.Options{Key: key, Verifier: verifier(), Note: func(note string) {
+		log.Warn().Str("part", "store").Msg(note)
+	}})
+	if err != nil {
+		return nil, err
+	}
+	defer func(db *store.DB) {
+		if err != nil {
+			err = errors.Join(err, db.Close())
+		}
+	}(svc.db)
+	if svc.workers, err = s.workers(svc.db, zone, log); err != nil {
+		return nil, err
+	}
+	var parts []worker.Module
+	doors := web.Doors{Wrong: svc.workers.alerts.Wrong}
+	for _, m := range svc.workers.modules() {
+		parts = append(parts, m.Module)
+		if m.api != nil {
+			doors.API = append(doors.API, m.api)
+		}
+		if m.pages != nil {
+			doors.Pages = append(doors.Pages, m.pages)
+		}
+	}
+	svc.module = worker.Join(parts...)
+	svc.scheduler = scheduler.New(svc.db, scheduler.Config{
+		Kinds: svc.module.Kinds, EvenPaused: svc.module.EvenPaused, Plausible: clockFloor(), Log: part(log, "schedule"),
+	})
+	svc.web, err = web.New(web.Config{
+		Hosts: s.Hosts, Timezone: zone, Lang: s.Lang, Token: s.APIToken, Password: s.AdminPassword,
+		Version: version(), Idle: s.DisableWorkers, Log: part(log, "web"),
+	}, svc.db, svc.scheduler, doors)
+	return svc, err
+}
+
+// part returns the log of a part of the program.
+func part(log zerolog.Logger, name string) zerolog.Logger {
+	return log.With().Str("part", name).Logger()
+}
+
+// workers makes the workers. Each gets those that it needs.
+func (s *settings) workers(db *store.DB, zone *time.Location, log zerolog.Logger) (w workers, err error) {
+	notify, err := s.configureBots(db)
+	if err != nil {
+		return w, err
+	}
+	network, err := telegram.New(db, telegram.Config{
+		AppID: s.TelegramAPIID, AppHash: s.TelegramAPIHash, Server: s.TelegramDC, Key: s.TelegramKey,
+		MediaDir: s.Media, Private: s.AllowPrivate, Version: version(), Log: part(log, "telegram"),
+		Seen: func(identityID uint64, counts map[platform.ChatRef]int) {
+			if err := w.tasks.Seen(identityID, counts); err != nil {
+				log.Warn().Err(err).Msg("messages in chats were not counted")
+			}
+		},
+	})
+	if err != nil {
+		return w, err
+	}
+	w.identities = identities.New(db, network, identities.Config{LoggedIn: tasks.ListChats, Log: part(log, "logins")})
+	if err := s.adopt(db, w.identities, log); err != nil {
+		return w, err
+	}
+	w.posts = posts.New(db, map[string]posts.Network{telegram.Platform: network}, posts.Config{
+		Attempts: s.PostAttempts, Backoff: s.PostBackoff, Deadline: s.PostDeadline,
+	})
+	w.tasks = tasks.New(db, network, tasks.Config{
+		MinPause: seconds(s.MinPause), MaxPause: seconds(s.MaxPause), Attempts: s.TaskAttempts, Refusals: s.TaskRefusals, Backoff: s.PostBackoff,
+		Deadline: s.PostDeadline, Targets: s.TargetChats, Zone: zone,
+	})
+	told := notices.Config{Zone: zone, Log: part(log, "notices")}
+	if s.AlertWebhook != "" {
+		if told.Webhook, err = hook("BELFRY_ALERT_WEBHOOK", s.AlertWebhook); err != nil {
+			return w, err
+		}
+	}
+	if len(s.Admins) > 0 && notify == 0 {
+		log.Warn().Msg("ADMIN_ID is set, and nobody is told anything: there is no bot; set ADMIN_NOTIFY_BOT_TOKEN, or add one and start again")
+	} else if len(s.Admins) > 0 {
+		told.Bot = bot{network.Publisher(notify), network, notify}
+		for _, id := range s.Admins {
+			told.Admins = append(told.Admins, strconv.FormatInt(id, 10))
+		}
+	}
+	w.notices = notices.New(db, told)
+	sites, err := s.sites()
+	if err != nil {
+		return w, err
+	}
+	w.accounts = accounts.New(db, sites, w.notices, accounts.Config{
+		MinPause: s.CheckMinPause, MaxPause: s.CheckMaxPause,
+		Identity: accounts.NewNameProber(db, network), Lang: s.Lang, Zone: zone, Log: part(log, "accounts"),
+	})
+	watch := alerts.Config{
+		Disk: func() (alerts.Disk, error) { return disk(s.DB) }, Lang: s.Lang, Zone: zone, Log: part(log, "alerts"),
+		Wrong: worker.Join(w.identities.Module(), w.notices.Module()).Wrong,
+	}
+	if s.Heartbeat != "" {
+		beat, err := hook("BELFRY_HEARTBEAT_URL", s.Heartbeat)
+		if err != nil {
+			return w, err
+		}
+		watch.Heartbeat = beat.Call
+	}
+	w.alerts = alerts.New(db, w.notices, watch)
+	w.adminBot = adminbot.New(db, adminbot.Workers{
+		Posts: w.posts, Tasks: w.tasks, Accounts: w.accounts, Alerts: w.alerts, Notices: w.notices,
+	}, adminbot.Config{
+		Admins: s.Admins, Lang: s.Lang, Zone: zone, Passphrase: s.BackupPassphrase, Folder: s.Media, Log: part(log, "admin bot"),
+	})
+	if told.Bot != nil {
+		network.Listen(notify, telegram.Listener{Hear: w.adminBot.Hear, Commands: w.adminBot.Commands()})
+	}
+	return w, nil
+}
+
+// sites returns what asks sites whether accounts exist.
+func (s *settings) sites() (*profile.Client, error) {
+	asked := profile.Settings{Proxy: s.Proxy, Private: s.AllowPrivate}
+	if s.InstagramWeb != "" {
+		asked.Base = map[string]string{"instagram": s.InstagramWeb}
+	}
+	client, err := profile.NewClient(asked)
+	if err != nil {
+		names := map[string]string{"proxy": "BELFRY_PROXY", "base": "BELFRY_INSTAGRAM_WEB_URL"}
+		return nil, wrong(names[platform.AsError(err).Field], err)
+	}
+	return client, nil
+}
+
+// hook returns what calls the address of a setting.
+func hook(setting, address string) (*webhook.Hook, error) {
+	h, err := webhook.New(address)
+	if err != nil {
+		return nil, wrong(setting, err)
+	}
+	return h, nil
+}

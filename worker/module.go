@@ -1,0 +1,73 @@
+// Package worker says what a worker brings to the program. The workers are the packages below it; docs/worker.md
+// shows how one is made.
+package worker
+
+import (
+	"context"
+	"errors"
+	"maps"
+
+	"golang.org/x/sync/errgroup"
+
+	"belfry/scheduler"
+	"belfry/store"
+)
+
+// Module is what a worker brings to the program. What is nil it does not bring.
+type Module struct {
+	// Kinds are the kinds of job that it runs.
+	Kinds map[string]scheduler.Kind
+	// EvenPaused reports whether the jobs of a lane run also while everything is paused.
+	EvenPaused func(lane string) bool
+	// Start puts the jobs into the schedule that are always there. It is called once, before the first run.
+	Start func() error
+	// Run does what the worker does beside its jobs, until ctx ends. That is after the last run has ended.
+	Run func(ctx context.Context) error
+	// Wrong returns what is wrong with it at this moment, each thing as an alert with kind, about, name and
+	// reason. What fails for good raises its alert in its own transaction and is not among them.
+	Wrong func(tx *store.Tx) []store.Alert
+}
+
+// Join returns the module that brings all that the given ones bring.
+func Join(modules ...Module) Module {
+	kinds := make(map[string]scheduler.Kind)
+	for _, m := range modules {
+		maps.Copy(kinds, m.Kinds)
+	}
+	return Module{
+		Kinds: kinds,
+		EvenPaused: func(lane string) bool {
+			for _, m := range modules {
+				if m.EvenPaused != nil && m.EvenPaused(lane) {
+					return true
+				}
+			}
+			return false
+		},
+		Start: func() (err error) {
+			for _, m := range modules {
+				if m.Start != nil {
+					err = errors.Join(err, m.Start())
+				}
+			}
+			return err
+		},
+		Run: func(ctx context.Context) error {
+			running, ctx := errgroup.WithContext(ctx)
+			for _, m := range modules {
+				if m.Run != nil {
+					running.Go(func() error { return m.Run(ctx) })
+				}
+			}
+			return running.Wait()
+		},
+		Wrong: func(tx *store.Tx) (all []store.Alert) {
+			for _, m := range modules {
+				if m.Wrong != nil {
+					all = append(all, m.Wrong(tx)...)
+				}
+			}
+			return all
+		},
+	}
+}
