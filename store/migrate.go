@@ -15,25 +15,6 @@ const (
 	versionKey = "schema"
 )
 
-// migration brings a file from one schema version to the next. It sees the buckets as they are and
-// returns the names of the tables whose indexes must be built anew.
-type migration func(*bbolt.Tx) (reindex []string, err error)
-
-// migrations are the steps from the first schema on. A file's version is the number of steps that
-// it has behind it, so steps are only ever added, at the end.
-func migrations() []migration {
-	return []migration{
-		func(*bbolt.Tx) ([]string, error) { return nil, nil },                  // 1: the first release
-		func(*bbolt.Tx) ([]string, error) { return []string{"contents"}, nil }, // 2: an index by time
-		func(*bbolt.Tx) ([]string, error) { return nil, nil },                  // 3: broadcasts
-		func(*bbolt.Tx) ([]string, error) { return nil, nil },                  // 4: accounts
-		alertsAndNotices, // 5
-		func(*bbolt.Tx) ([]string, error) { return []string{"notices"}, nil }, // 6: an index of undelivered notices
-		markPlain, // 7: secrets are sealed
-		func(*bbolt.Tx) ([]string, error) { return nil, nil }, // 8: jobs and runs may be packed
-	}
-}
-
 // alertsAndNotices brings the indexes by which alerts find failures, and notices that hold their text.
 // Those before held only its facts; the few that were still to be sent are not.
 func alertsAndNotices(tx *bbolt.Tx) ([]string, error) {

@@ -1,6 +1,10 @@
 package store
 
-import "fmt"
+import (
+	"fmt"
+
+	"go.etcd.io/bbolt"
+)
 
 // tables are the tables as a transaction has them.
 type tables struct {
@@ -98,4 +102,23 @@ func (s *schema) set(name string) tableSet {
 		}
 	}
 	panic(fmt.Sprintf("store: no table is called %q", name))
+}
+
+// migration brings a file from one schema version to the next. It sees the buckets as they are and
+// returns the names of the tables whose indexes must be built anew.
+type migration func(*bbolt.Tx) (reindex []string, err error)
+
+// migrations are the steps from the first schema on. A file's version is the number of steps that
+// it has behind it, so steps are only ever added, at the end.
+func migrations() []migration {
+	return []migration{
+		func(*bbolt.Tx) ([]string, error) { return nil, nil },                  // 1: the first release
+		func(*bbolt.Tx) ([]string, error) { return []string{"contents"}, nil }, // 2: an index by time
+		func(*bbolt.Tx) ([]string, error) { return nil, nil },                  // 3: broadcasts
+		func(*bbolt.Tx) ([]string, error) { return nil, nil },                  // 4: accounts
+		alertsAndNotices, // 5
+		func(*bbolt.Tx) ([]string, error) { return []string{"notices"}, nil }, // 6: an index of undelivered notices
+		markPlain, // 7: secrets are sealed
+		func(*bbolt.Tx) ([]string, error) { return nil, nil }, // 8: jobs and runs may be packed
+	}
 }
