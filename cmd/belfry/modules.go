@@ -51,7 +51,7 @@ func (w workers) modules() []module {
 	return []module{
 		{pages: page.Today},
 		{w.posts.Module(), api.Posts(w.posts), page.Posts(w.posts)},
-		{w.tasks.Module(), api.Tasks(w.tasks), page.Tasks(w.tasks)},
+		{w.tasks.Module(), api.Tasks(w.tasks), page.Tasks(w.tasks, api.SendDeliveries)},
 		{w.accounts.Module(), api.Accounts(w.accounts), page.Accounts(w.accounts)},
 		{w.alerts.Module(), api.Alerts(w.alerts), page.Alerts(w.alerts)},
 		{worker.Module{}, api.Jobs, page.Jobs},

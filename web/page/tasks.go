@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+	"github.com/rs/zerolog"
 
 	"belfry/store"
-	"belfry/web/api"
 	"belfry/worker/tasks"
 )
 
@@ -25,10 +25,13 @@ const (
 	unreachable = "unreachable"
 )
 
+// SendDeliveries answers with the chats of a broadcast as a table that begins with mark; why says why one has its status.
+type SendDeliveries func(c echo.Context, db *store.DB, log zerolog.Logger, t store.Task, mark string, why func(store.Reason) string)
+
 // Tasks is the door to broadcasts and to the chats of accounts.
-func Tasks(w *tasks.Worker) Door {
+func Tasks(w *tasks.Worker, send SendDeliveries) Door {
 	return func(server *Server, g *echo.Group) {
-		s := taskPages{server, w}
+		s := taskPages{server, w, send}
 		s.jobPages[tasks.ListKind] = func(j store.Job) string { return "/chats?identity_id=" + id(j.Subject) }
 		s.entry(publish, "tasks", "/tasks")
 		s.canMake("task", "/tasks/new")
@@ -54,6 +57,7 @@ func Tasks(w *tasks.Worker) Door {
 type taskPages struct {
 	*Server
 	worker *tasks.Worker
+	send   SendDeliveries
 }
 
 func taskPath(n uint64) string { return fmt.Sprintf("/tasks/%d", n) }
@@ -270,7 +274,7 @@ func (s taskPages) deliveriesFile(c echo.Context) error {
 		return err
 	}
 	const byteOrderMark = "\ufeff" // without it spreadsheets take the text for another encoding
-	api.SendDeliveries(c, s.DB, s.Log, t, byteOrderMark, v.why)
+	s.send(c, s.DB, s.Log, t, byteOrderMark, v.why)
 	return nil
 }
 
