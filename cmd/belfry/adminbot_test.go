@@ -21,6 +21,10 @@ import (
 	"belfry/worker/accounts"
 	"belfry/worker/adminbot"
 	"belfry/worker/alerts"
+	"belfry/worker/identities"
+	"belfry/worker/notices"
+	"belfry/worker/posts"
+	"belfry/worker/tasks"
 )
 
 // chat is an admin's chat with the bot.
@@ -134,7 +138,10 @@ func TestTheAdminBotAnswersWhileEverythingIsPaused(t *testing.T) {
 func TestAlertsAndHeartbeatAreNoPartOfAPause(t *testing.T) {
 	t.Parallel()
 	var parts []worker.Module
-	for _, m := range (workers{}).modules() {
+	for _, m := range (workers{
+		identities: &identities.Worker{}, posts: &posts.Worker{}, tasks: &tasks.Worker{}, accounts: &accounts.Worker{},
+		notices: &notices.Worker{}, alerts: &alerts.Worker{}, adminBot: &adminbot.Bot{},
+	}).modules() {
 		parts = append(parts, m.Module)
 	}
 	evenPaused := worker.Join(parts...).EvenPaused

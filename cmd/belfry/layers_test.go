@@ -28,7 +28,7 @@ var (
 		"worker":            {"store", "scheduler"},
 		"worker/*":          {"store", "scheduler", "i18n", "platform", "adapters", "worker", "worker/send"},
 		"worker/accounts":   {"store", "scheduler", "i18n", "platform", "adapters", "worker", "worker/identities"}, // some sites are asked as a login
-		"worker/adminbot":   {"store", "scheduler", "i18n", "platform", "adapters", "worker", "workers"}, // a door to their actions
+		"worker/adminbot":   {"store", "scheduler", "i18n", "platform", "adapters", "worker", "workers"},           // a door to their actions
 		"web":               {"store", "scheduler", "i18n", "workers", "web/session", "web/api", "web/page"},
 		"web/session":       {"store"},
 		"web/api":           {"store", "scheduler", "i18n", "platform", "workers", "web/session"},
@@ -42,7 +42,7 @@ var (
 	// those need real adapters against fake networks.
 	testsMayImport = map[string][]string{
 		"web":              {"platform", "adapters", "worker"},
-		"i18n":             {"store"}, // what has messages, and as which sentences it is shown
+		"i18n":             {"store"},          // what has messages, and as which sentences it is shown
 		"scheduler":        {"i18n", "worker"}, // schedulertest runs modules
 		"platform/profile": {"i18n"},
 		"worker/tasks":     {"worker/identities"}, // a login that can act again
