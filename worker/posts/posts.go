@@ -52,9 +52,6 @@ type Worker struct {
 	db       *store.DB
 	networks map[string]Network // by platform
 	cfg      Config
-
-	// update is db.Update. Tests let it fail.
-	update func(fn func(*store.Tx) error) error
 }
 
 // New returns a worker for the posts in db and the given networks, by the platform's name.
@@ -63,7 +60,7 @@ func New(db *store.DB, networks map[string]Network, cfg Config) *Worker {
 	cfg.Backoff = cmp.Or(cfg.Backoff, time.Minute)
 	cfg.Deadline = cmp.Or(cfg.Deadline, 30*time.Second)
 	cfg.Patience = cmp.Or(cfg.Patience, 3*time.Second)
-	return &Worker{db: db, networks: networks, cfg: cfg, update: db.Update}
+	return &Worker{db: db, networks: networks, cfg: cfg}
 }
 
 // mediaDeadline is how many times longer a call with media may take than one without.
@@ -72,7 +69,7 @@ const mediaDeadline = 3
 // Job is how the scheduler runs posts.
 func (w *Worker) Job() scheduler.Kind {
 	return scheduler.Kind{
-		Worker:  w,
+		Worker:  attempt{Worker: w},
 		Timeout: mediaDeadline*w.cfg.Deadline + 10*time.Second,
 		Retry:   scheduler.Retry{Attempts: w.cfg.Attempts, Backoff: w.cfg.Backoff, Jitter: send.Jitter},
 	}
