@@ -106,7 +106,7 @@ func randomPause(from, to time.Duration) time.Duration {
 func (w *Worker) Jobs() map[string]scheduler.Kind {
 	return map[string]scheduler.Kind{
 		Kind: {
-			Worker:  sender{w},
+			Worker:  sender{Worker: w},
 			Timeout: mediaDeadline*w.cfg.Deadline + 30*time.Second,
 			Retry:   scheduler.Retry{Attempts: w.cfg.Attempts, Backoff: w.cfg.Backoff, Jitter: send.Jitter},
 		},
