@@ -118,12 +118,8 @@ func (w *Worker) Jobs() map[string]scheduler.Kind {
 
 // platformPost is the task's post to one chat.
 func platformPost(t store.Task, key int64, target string) platform.Post {
-	media := make([]platform.Media, len(t.Media))
-	for i, m := range t.Media {
-		media[i] = platform.Media{Kind: platform.MediaKind(m.Kind), File: m.File, URL: m.URL, Name: m.Name}
-	}
 	return platform.Post{
-		Key: key, Target: target, Text: t.Text, Format: platform.Format(t.Format), Media: media, MediaKey: t.Key,
+		Key: key, Target: target, Text: t.Text, Format: platform.Format(t.Format), Media: send.Media(t.Media), MediaKey: t.Key,
 		Silent: t.Silent, NoLinkPreview: t.NoLinkPreview,
 	}
 }
