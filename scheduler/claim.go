@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"time"
@@ -19,8 +20,8 @@ const (
 
 // run is a claimed job on its way through its worker.
 type run struct {
-	job      store.Job // as it was claimed
-	kind     Kind
+	job      store.Job   // as it was claimed
+	kind     Kind        // its worker is that of this run
 	deadline *time.Timer // writes the run off
 	settled  bool        // it has ended or was written off; guarded by Scheduler.mu
 }
@@ -176,7 +177,9 @@ func (s *Scheduler) claimJob(tx *store.Tx, lane string, id uint64, due time.Time
 		}
 		return nil
 	}
-	if bad := c.refused[id]; bad != nil {
+	bad := c.refused[id]
+	notBegun, failed := errors.AsType[beginError](bad)
+	if bad != nil && !failed {
 		return setAside(tx, &job, store.Reason{Code: store.ReasonError, Detail: firstLine(bad)})
 	}
 	if job.Occurrence.After(tx.Now()) && !job.Requested { // the clock was set back since it was begun
@@ -198,9 +201,37 @@ func (s *Scheduler) claimJob(tx *store.Tx, lane string, id uint64, due time.Time
 	if err := tx.Jobs.Put(&job); err != nil {
 		return err
 	}
+	if failed {
+		kind.Worker = notBegun
+	} else if kind.Worker, err = begin(tx, kind.Worker, job); err != nil {
+		return err
+	}
 	c.runs = append(c.runs, &run{job: job, kind: kind})
 	return nil
 }
+
+// begin lets a worker begin the run of a job that has been claimed, and returns what does the run.
+func begin(tx *store.Tx, w Worker, job store.Job) (of Worker, err error) {
+	beginner, ok := w.(Beginner)
+	if !ok {
+		return w, nil
+	}
+	err = guard(func() (err error) {
+		of, err = beginner.Begin(tx, job)
+		return err
+	})
+	if err != nil {
+		return nil, beginError{err}
+	}
+	return of, nil
+}
+
+// beginError is why a run could not begin. It is also the worker of that run.
+type beginError struct{ error }
+
+func (e beginError) Unwrap() error { return e.error }
+
+func (e beginError) Run(context.Context, store.Job) (Outcome, error) { return Outcome{}, e.error }
 
 // prepare decides whether a due job is to be run now. If not, it has written why.
 func (s *Scheduler) prepare(tx *store.Tx, job *store.Job) (ready bool, err error) {

@@ -26,7 +26,7 @@ func (s *Scheduler) finish(tx *store.Tx, e *ending) error {
 	}
 	past := store.Run{
 		Job: job.Name, Kind: job.Kind, Lane: job.Lane, Occurrence: r.job.Occurrence,
-		Started: r.job.Started, Ended: tx.Now(), Attempt: r.job.Attempt, Missed: r.job.Missed,
+		Started: r.job.Started, Ended: tx.Now(), Attempt: r.job.Attempt, Missed: job.Missed,
 	}
 	s.judge(&past, r, out, e.err)
 	if out.Write != nil {

@@ -21,8 +21,8 @@ func (e *jobError) Unwrap() error { return e.err }
 
 // isolate runs a transaction that deals with many jobs, and runs it again if one of them cannot be
 // dealt with, so that this job does not hold up the others: first with those before it alone; then
-// with the job itself refused, for which it is set aside; and if not even that is possible, it is
-// passed over.
+// with the job itself refused, for which it is set aside, or its run counts as failed where that could not begin;
+// and if not even that is possible, it is passed over.
 func (s *Scheduler) isolate(attempt func(limit int, refused map[uint64]error) error) error {
 	limit, refused := maxClaims, make(map[uint64]error)
 	for {
@@ -34,7 +34,7 @@ func (s *Scheduler) isolate(attempt func(limit int, refused map[uint64]error) er
 		case bad.at > 0:
 			limit = bad.at
 		case refused[bad.id] == nil:
-			s.cfg.Log.Error().Err(err).Msg("a job cannot be dealt with and is set aside")
+			s.cfg.Log.Error().Err(err).Msg("a job cannot be dealt with")
 			refused[bad.id] = bad.err
 		default:
 			s.passOver(bad.id, bad.err)

@@ -1,6 +1,8 @@
 package scheduler
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -150,4 +152,48 @@ func TestTheClockIsSet(t *testing.T) {
 			}
 		})
 	})
+}
+
+// A run stands for those that were missed. Then each of them is to be made up for: from then on it stands for
+// itself alone.
+func TestEachMissedRunIsOnRecordOnceAlsoIfThatIsAskedForLater(t *testing.T) {
+	for name, state := range map[string]store.JobState{"while the run waits to be tried again": store.JobWaiting, "while it is under way": store.JobRunning} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(b *bench) {
+				fails := state == store.JobWaiting
+				b.kind("slow", func(_ context.Context, job store.Job) (Outcome, error) {
+					<-time.After(10 * time.Second)
+					if fails && job.Attempt == 1 && job.Missed > 0 {
+						return Outcome{}, errors.New("no luck")
+					}
+					return Outcome{}, nil
+				})
+				job := store.Job{Name: "job", Kind: "slow", Trigger: every(time.Hour)}
+				b.put(job)
+				b.pass(4*time.Hour + time.Minute)
+				b.start()
+				for row, _ := b.job("job"); row.State != state; row, _ = b.job("job") {
+					b.pass(time.Second)
+				}
+				if row, _ := b.job("job"); row.Missed != 3 {
+					t.Errorf("job %+v", row)
+				}
+				job.Lateness.Policy = store.LateEach
+				b.put(job)
+				b.pass(3 * time.Minute)
+				ends := map[time.Time]int{}
+				for _, run := range b.history("job") {
+					if run.Result == store.ResultDone {
+						ends[run.Occurrence]++
+						if run.Missed != 0 {
+							t.Errorf("the run of %v is also on record for %d others", run.Occurrence, run.Missed)
+						}
+					}
+				}
+				if len(ends) != 4 || len(b.history("job")) > 5 {
+					t.Errorf("on record: %v", ends)
+				}
+			})
+		})
+	}
 }

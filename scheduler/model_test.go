@@ -61,7 +61,7 @@ func drawStep(rt *rapid.T) step {
 		Lane:    rapid.SampledFrom([]string{"one", "two"}).Draw(rt, "lane"),
 		Trigger: rapid.IntRange(0, 6).Draw(rt, "trigger"),
 		Policy:  rapid.IntRange(0, 3).Draw(rt, "policy"),
-		How:     rapid.SampledFrom([]string{"done", "fail", "panic", "again", "slow", "time out", "ignore"}).Draw(rt, "how"),
+		How:     rapid.SampledFrom([]string{"done", "fail", "panic", "again", "slow", "time out", "ignore", "no begin"}).Draw(rt, "how"),
 		For: rapid.SampledFrom([]time.Duration{time.Millisecond, time.Second, 7 * time.Second, 45 * time.Second,
 			4 * time.Minute, 2 * time.Hour, 50 * time.Hour}).Draw(rt, "for"),
 		N: rapid.IntRange(1, 3).Draw(rt, "n"),
@@ -115,7 +115,7 @@ func (w *world) boot() {
 	w.inside, w.in = map[string]int{}, map[string]int{}
 	kill := w.kill
 	w.cfg.Kinds = map[string]Kind{"k": {
-		Worker:  workerFunc(func(ctx context.Context, job store.Job) (Outcome, error) { return w.run(ctx, kill, job) }),
+		Worker:  modelWorker{world: w, kill: kill},
 		Timeout: time.Minute, Retry: Retry{Attempts: 2, Backoff: 10 * time.Second},
 	}}
 	w.sched = New(db, w.cfg)
@@ -177,8 +177,32 @@ func (w *world) note(format string, args ...any) {
 	w.wrong = append(w.wrong, fmt.Sprintf(format, args...))
 }
 
-// run is the worker.
-func (w *world) run(ctx context.Context, kill chan struct{}, job store.Job) (Outcome, error) {
+// modelWorker is the worker. What it begins is on the disk when it runs.
+type modelWorker struct {
+	*world
+	kill  chan struct{}
+	began string
+}
+
+func (w modelWorker) Begin(tx *store.Tx, job store.Job) (Worker, error) {
+	if v, err := tx.Settings.Value("began " + job.Name); err != nil || v == "in vain" {
+		w.note("%s has begun before %s, %v", job.Name, v, err)
+	}
+	w.began = fmt.Sprint(job.Attempt, job.Started)
+	err := tx.Settings.Set("began "+job.Name, w.began)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.how[job.Name] == "no begin" {
+		err = errors.Join(err, tx.Settings.Set("began "+job.Name, "in vain"), errors.New("cannot begin"))
+	}
+	return w, err
+}
+
+func (w modelWorker) Run(ctx context.Context, job store.Job) (Outcome, error) {
+	kill := w.kill
+	if v := w.setting("began " + job.Name); v != w.began {
+		w.note("%s runs, and the file says that it began as %q, not %q", job.Name, v, w.began)
+	}
 	w.mu.Lock()
 	how := w.how[job.Name]
 	w.inside[job.Name]++

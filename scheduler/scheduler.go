@@ -29,6 +29,17 @@ type Worker interface {
 	Run(ctx context.Context, job store.Job) (Outcome, error)
 }
 
+// A Beginner is a Worker whose runs begin in the transactions that claim their jobs. Begin decides what the run
+// is to do, writes that it begins, and returns the worker of this one run, which keeps what Begin has read: no
+// change can come between. It is called as [store.DB.Update] calls its function. If it fails or panics, nothing of
+// what it wrote is kept, and the run is one that failed with this error.
+//
+// The claim counts as the begin of the run also where the program ends before the run does, or where nobody knows
+// whether the claim was committed; in both cases Begin is called again for the next run.
+type Beginner interface {
+	Begin(tx *store.Tx, job store.Job) (Worker, error)
+}
+
 // An Ender is a Worker that is told when the scheduler ends a job on its own: because all attempts
 // were used, or because it was too late. It writes what that means for the job's subject, in the
 // transaction that ends the job.

@@ -4,9 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // Alert is something that is wrong, or was, and that those who run Belfry are told of.
@@ -152,7 +150,7 @@ func (t Alerts) Add(a *Alert) error {
 // Raise writes that something is wrong: as a new alert or, if one of the kind about the same stands, in that
 // one. The admins are notified of a new alert, and of each further failure of a post or a task.
 func (t Alerts) Raise(a Alert) error {
-	a.Name, a.Reason.Detail = shorten(a.Name, maxAlertName), shorten(a.Reason.Detail, maxAlertDetail)
+	a.Name, a.Reason.Detail = Shorten(a.Name, maxAlertName), Shorten(a.Reason.Detail, maxAlertDetail)
 	known, err := t.Standing(a.Kind, a.About)
 	if damaged, ok := errors.AsType[*CorruptError](err); ok {
 		if err := t.LetGo(damaged.ID); err != nil {
@@ -215,17 +213,6 @@ func (t Alerts) hurry() error {
 	}
 	job.Due = soon
 	return t.tx.Jobs.Put(&job)
-}
-
-// shorten shortens a text to at most most characters.
-func shorten(text string, most int) string {
-	n := 0
-	for i := range text {
-		if n++; n == most && utf8.RuneCountInString(text[i:]) > 1 {
-			return strings.TrimSpace(text[:i]) + "…"
-		}
-	}
-	return text
 }
 
 // Standing returns the alert of a kind about something that is not over, or [ErrNotFound].

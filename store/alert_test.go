@@ -60,11 +60,3 @@ func TestADamagedAlertIsLetGo(t *testing.T) {
 		t.Errorf("verify: %v, %v", problems, err)
 	}
 }
-
-func TestATextIsShortenedAtACharacter(t *testing.T) {
-	for text, want := range map[string]string{"": "", "ещё": "ещё", "день": "день", "вечер": "веч…", "an evening": "an…", "🔔🔔🔔🔔🔔": "🔔🔔🔔…"} {
-		if got := shorten(text, 4); got != want {
-			t.Errorf("%q becomes %q, want %q", text, got, want)
-		}
-	}
-}

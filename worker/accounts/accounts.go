@@ -47,8 +47,6 @@ type Teller interface {
 
 // Config is the settings of the worker. The zero value is good.
 type Config struct {
-	// Interval is the time between two checks as long as nobody has set another; 0 means 5 minutes.
-	Interval time.Duration
 	// MinPause and MaxPause bound the pause between two questions; 0 means 3 and 5 s.
 	MinPause, MaxPause time.Duration
 	// Refusals is how many in a row have a check give a site up; 0 means 5.
@@ -56,8 +54,6 @@ type Config struct {
 	// Backoff is how long a site is left alone that was given up; it doubles with each time in a
 	// row, up to MaxBackoff. 0 means 10 minutes and 6 hours.
 	Backoff, MaxBackoff time.Duration
-	// Deadline is how long one question may take; 0 means a minute.
-	Deadline time.Duration
 	// Identity asks the sites that are asked through a login, such as Telegram; nil if nothing does.
 	Identity profile.Prober
 	// Lang is the language of the messages, en or ru; Zone that of their times; nil means UTC.
@@ -67,6 +63,10 @@ type Config struct {
 }
 
 const (
+	// defaultInterval is the time between two checks as long as nobody has set another.
+	defaultInterval = 5 * time.Minute
+	// deadline is how long one question may take.
+	deadline = time.Minute
 	// patience is how long a check waits because a site asks it to. Longer, and the site is given up.
 	patience = 2 * time.Minute
 	// longestWait bounds what a site may ask for.
@@ -90,13 +90,11 @@ type Worker struct {
 // New returns a worker for the accounts in db. http asks sites over HTTP, and teller tells
 // the admins.
 func New(db *store.DB, http profile.Prober, teller Teller, cfg Config) *Worker {
-	cfg.Interval = cmp.Or(cfg.Interval, 5*time.Minute)
 	cfg.MinPause = cmp.Or(cfg.MinPause, 3*time.Second)
 	cfg.MaxPause = max(cmp.Or(cfg.MaxPause, 5*time.Second), cfg.MinPause)
 	cfg.Refusals = cmp.Or(cfg.Refusals, 5)
 	cfg.Backoff = cmp.Or(cfg.Backoff, 10*time.Minute)
 	cfg.MaxBackoff = max(cmp.Or(cfg.MaxBackoff, 6*time.Hour), cfg.Backoff)
-	cfg.Deadline = cmp.Or(cfg.Deadline, time.Minute)
 	return &Worker{db: db, http: http, teller: teller, cfg: cfg, say: i18n.For(cfg.Lang, cfg.Zone), pause: randomPause}
 }
 
@@ -108,7 +106,7 @@ func randomPause(from, to time.Duration) time.Duration {
 func (w *Worker) Module() worker.Module {
 	return worker.Module{
 		Kinds: map[string]scheduler.Kind{
-			Kind: {Worker: checker{w}, Timeout: w.cfg.Deadline + time.Minute, Retry: scheduler.Retry{Backoff: 10 * time.Second, Jitter: jitter}},
+			Kind: {Worker: checker{w}, Timeout: deadline + time.Minute, Retry: scheduler.Retry{Backoff: 10 * time.Second, Jitter: jitter}},
 		},
 		Start: w.start,
 	}
@@ -179,7 +177,7 @@ func (w *Worker) prober(rule profile.Rule) profile.Prober {
 // ask asks a site about a name. What went wrong with the question is a refusal too; the error is that
 // of a context that has ended. known is false for a name that the site cannot have.
 func (w *Worker) ask(ctx context.Context, rule profile.Rule, username string) (r profile.Result, known bool, err error) {
-	call, cancel := context.WithTimeout(ctx, w.cfg.Deadline)
+	call, cancel := context.WithTimeout(ctx, deadline)
 	defer cancel()
 	r, err = w.prober(rule).Probe(call, rule, username)
 	switch {

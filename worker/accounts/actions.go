@@ -146,12 +146,4 @@ func (w *Worker) Remove(tx *store.Tx, id uint64) error {
 }
 
 // short keeps foreign words short.
-func short(text string) string { return cut(text, 60) }
-
-// cut is the beginning of a text, and no more characters of it than most.
-func cut(text string, most int) string {
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return text
-}
+func short(text string) string { return store.Shorten(text, 60) }

@@ -48,7 +48,7 @@ type Site struct {
 // Sites returns the sites by their names.
 func (w *Worker) Sites(tx *store.Tx) ([]Site, error) {
 	rules := w.Rules(tx)
-	own, err := w.OwnSites(tx)
+	own, err := w.ownSites(tx)
 	if err != nil {
 		return nil, err
 	}

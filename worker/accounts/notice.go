@@ -82,7 +82,7 @@ func (w *Worker) givenUp(c store.AccountCheck) string {
 	}
 	var lines []string
 	for _, site := range c.GivenUp[:min(len(c.GivenUp), toldGivenUp)] {
-		lines = append(lines, cut("• "+site.Site+": "+w.say.Say(site.Reason), maxGivenUpLine))
+		lines = append(lines, store.Shorten("• "+site.Site+": "+w.say.Say(site.Reason), maxGivenUpLine))
 	}
 	if more := len(c.Stopped) - len(lines); more > 0 {
 		lines = append(lines, w.say.T("notice.check.further", more))

@@ -112,8 +112,8 @@ func (w *Worker) RemoveRules(tx *store.Tx, site string) error {
 	return putFile(tx, all)
 }
 
-// OwnSites are the sites whose rules the owner has imported.
-func (w *Worker) OwnSites(tx *store.Tx) ([]string, error) {
+// ownSites are the sites whose rules the owner has imported.
+func (w *Worker) ownSites(tx *store.Tx) ([]string, error) {
 	all, err := w.ownFile(tx)
 	return slices.Sorted(maps.Keys(all)), err
 }

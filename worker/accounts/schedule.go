@@ -32,7 +32,7 @@ func (w *Worker) Interval(tx *store.Tx) (time.Duration, error) {
 	if every, err := time.ParseDuration(setting(tx, settingInterval)); err == nil && every >= minInterval {
 		return every, nil
 	}
-	return w.cfg.Interval, nil
+	return defaultInterval, nil
 }
 
 // SetInterval sets the time between two checks. It holds from this moment. A check that is under way

@@ -74,8 +74,5 @@ const confirmed = "yes"
 // short is the first line of a text, as far as it fits into a list.
 func short(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	if runes := []rune(line); len(runes) > maxLine {
-		return string(runes[:maxLine-1]) + "…"
-	}
-	return line
+	return store.Shorten(line, maxLine)
 }

@@ -168,7 +168,7 @@ func (w heart) Run(ctx context.Context, _ store.Job) (scheduler.Outcome, error) 
 	case restored != "": // the file that it was copied from may be in use: this one does not speak for it
 		out.Reason = store.Reason{Code: store.ReasonPaused, Detail: restored}
 		return out, nil
-	case open || blind || w.cfg.Heartbeat == nil:
+	case open || blind:
 		out.Reason = store.Reason{Code: store.ReasonAlertsOpen}
 		return out, nil
 	}

@@ -16,7 +16,6 @@ type Step = platform.LoginStep
 
 // The states of a [Step].
 const (
-	StepNone     = platform.LoginNone
 	StepCode     = platform.LoginCode
 	StepPassword = platform.LoginPassword
 	StepQR       = platform.LoginQR

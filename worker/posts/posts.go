@@ -43,9 +43,6 @@ type Config struct {
 	// Deadline is how long a call with text alone may take; 0 means 30 s. One with media may take
 	// three times that; their upload is no part of it.
 	Deadline time.Duration
-	// Patience is how long making a post waits for the network to confirm its target; 0 means 3 s.
-	// A target that could not be confirmed in that time is accepted.
-	Patience time.Duration
 }
 
 // Worker makes and publishes posts.
@@ -53,9 +50,6 @@ type Worker struct {
 	db       *store.DB
 	networks map[string]Network // by platform
 	cfg      Config
-
-	// update is db.Update. Tests let it fail.
-	update func(fn func(*store.Tx) error) error
 }
 
 // New returns a worker for the posts in db and the given networks, by the platform's name.
@@ -63,17 +57,21 @@ func New(db *store.DB, networks map[string]Network, cfg Config) *Worker {
 	cfg.Attempts = cmp.Or(cfg.Attempts, 3)
 	cfg.Backoff = cmp.Or(cfg.Backoff, time.Minute)
 	cfg.Deadline = cmp.Or(cfg.Deadline, 30*time.Second)
-	cfg.Patience = cmp.Or(cfg.Patience, 3*time.Second)
-	return &Worker{db: db, networks: networks, cfg: cfg, update: db.Update}
+	return &Worker{db: db, networks: networks, cfg: cfg}
 }
 
-// mediaDeadline is how many times longer a call with media may take than one without.
-const mediaDeadline = 3
+const (
+	// mediaDeadline is how many times longer a call with media may take than one without.
+	mediaDeadline = 3
+	// patience is how long making a post waits for the network to confirm its target. One that could not be
+	// confirmed in that time is accepted.
+	patience = 3 * time.Second
+)
 
 // Module is what the worker brings to the program.
 func (w *Worker) Module() worker.Module {
 	return worker.Module{Kinds: map[string]scheduler.Kind{Kind: {
-		Worker:  w,
+		Worker:  attempt{Worker: w},
 		Timeout: mediaDeadline*w.cfg.Deadline + 10*time.Second,
 		Retry:   scheduler.Retry{Attempts: w.cfg.Attempts, Backoff: w.cfg.Backoff, Jitter: send.Jitter},
 	}}}
@@ -81,12 +79,8 @@ func (w *Worker) Module() worker.Module {
 
 // platformPost is the post as its network takes it.
 func platformPost(p store.Post) platform.Post {
-	media := make([]platform.Media, len(p.Media))
-	for i, m := range p.Media {
-		media[i] = platform.Media{Kind: platform.MediaKind(m.Kind), File: m.File, URL: m.URL, Name: m.Name}
-	}
 	return platform.Post{
-		Key: p.Key, Target: p.Target, Text: p.Text, Format: platform.Format(p.Format), Media: media,
+		Key: p.Key, Target: p.Target, Text: p.Text, Format: platform.Format(p.Format), Media: send.Media(p.Media),
 		Silent: p.Silent, NoLinkPreview: p.NoLinkPreview,
 	}
 }

@@ -236,7 +236,7 @@ func (w *Worker) check(ctx context.Context, d Draft, now time.Time, pastIsFine b
 	if d.identity.State != store.IdentityReady {
 		return nil // it cannot ask; the post waits for it
 	}
-	ctx, cancel := context.WithTimeout(ctx, w.cfg.Patience)
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	err = network.Reach(ctx, d.identity.ID, d.post.Target)
 	if e := platform.AsError(err); err != nil && e.Kind == platform.Refused {

@@ -12,94 +12,76 @@ import (
 	"belfry/worker/send"
 )
 
-// Run publishes the post of a job.
-func (w *Worker) Run(ctx context.Context, job store.Job) (scheduler.Outcome, error) {
-	attempt, err := w.begin(job)
-	if err != nil || attempt.ended != nil {
-		return ended(attempt.ended), err
+// attempt is a run: a post to publish, as it was before, or the outcome if there is nothing to do.
+type attempt struct {
+	*Worker
+	post     store.Post
+	identity store.Identity
+	on       Network
+	ended    *scheduler.Outcome
+}
+
+// Begin decides in the claim's transaction whether the post is to be published now and, if so, says so in its
+// record: from then on it counts as possibly out.
+func (a attempt) Begin(tx *store.Tx, job store.Job) (scheduler.Worker, error) {
+	post, err := tx.Posts.Get(job.Subject)
+	if errors.Is(err, store.ErrNotFound) || (err == nil && post.Status.Final()) {
+		return a.end(scheduler.Outcome{}), nil
 	}
-	post := attempt.post
-	network, err := w.network(post.Platform)
 	if err != nil {
-		return failed(job, store.Reason{Code: store.ReasonRefused, Detail: err.Error()}), nil
+		return nil, fmt.Errorf("begin to publish post %d: %w", job.Subject, err)
 	}
-	deadline := w.cfg.Deadline
-	if len(post.Media) > 0 {
+	if post.Held { // somebody has started its job, which is no approval
+		return a.end(scheduler.Outcome{Again: later(post.ScheduledTime, tx.Now()), Reason: store.Reason{Code: store.ReasonPaused}, Write: pause(job)}), nil
+	}
+	if TooLate(post, tx.Now()) && !job.Requested {
+		return a.end(skipped(job, tx.Now().Sub(post.ScheduledTime))), nil
+	}
+	identity, err := tx.Identities.Get(post.IdentityID)
+	if errors.Is(err, store.ErrNotFound) {
+		return a.end(failed(job, store.Reason{Code: store.ReasonIdentityGone})), nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("begin to publish post %d: %w", job.Subject, err)
+	}
+	if why, may := send.MayAct(identity); !may {
+		out := scheduler.Outcome{Write: change(job, func(_ *store.Tx, p *store.Post) { p.Reason = why })}
+		return a.end(send.HoldIdentity(out, job, identity, why, tx.Now())), nil
+	}
+	if a.on, err = a.network(post.Platform); err != nil {
+		return a.end(failed(job, store.Reason{Code: store.ReasonRefused, Detail: err.Error()})), nil
+	}
+	a.post, a.identity = post, identity
+	post.Status, post.Unsettled, post.UpdatedAt = store.PostPublishing, true, tx.Now()
+	post.Attempts++
+	return a, tx.Posts.Put(&post)
+}
+
+// end returns a run that has nothing to do.
+func (a attempt) end(out scheduler.Outcome) attempt {
+	a.ended = &out
+	return a
+}
+
+// Run publishes the post.
+func (a attempt) Run(ctx context.Context, job store.Job) (scheduler.Outcome, error) {
+	if a.ended != nil {
+		return *a.ended, nil
+	}
+	deadline := a.cfg.Deadline
+	if len(a.post.Media) > 0 {
 		deadline *= mediaDeadline
 	}
 	ctx, cancel := context.WithTimeout(ctx, deadline)
 	defer cancel()
-	receipt, err := network.Publisher(post.IdentityID).Publish(ctx, platformPost(post))
+	receipt, err := a.on.Publisher(a.post.IdentityID).Publish(ctx, platformPost(a.post))
 	if err != nil {
-		return w.answered(job, attempt, platform.AsError(err)), nil
+		return a.answered(job, platform.AsError(err)), nil
 	}
 	return scheduler.Outcome{Write: change(job, func(tx *store.Tx, p *store.Post) {
 		p.Status, p.Reason, p.Unsettled = store.PostPublished, store.Reason{}, false
 		p.MessageIDs, p.Link, p.PublishedAt = receipt.MessageIDs, receipt.Link, tx.Now()
 	})}, nil
-}
-
-// attempt is what a run begins with: a post to publish, as it was before, or the outcome if there
-// is nothing to do.
-type attempt struct {
-	post     store.Post
-	identity store.Identity
-	ended    *scheduler.Outcome
-}
-
-func ended(out *scheduler.Outcome) scheduler.Outcome {
-	if out == nil {
-		return scheduler.Outcome{}
-	}
-	return *out
-}
-
-// begin decides whether the post is to be published now and, if so, says so in its record: from
-// then on it counts as possibly out.
-func (w *Worker) begin(job store.Job) (a attempt, err error) {
-	err = w.update(func(tx *store.Tx) error {
-		a = attempt{}
-		post, err := tx.Posts.Get(job.Subject)
-		if errors.Is(err, store.ErrNotFound) || (err == nil && post.Status.Final()) {
-			a.ended = &scheduler.Outcome{}
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if post.Held { // somebody has started its job, which is no approval
-			a.ended = &scheduler.Outcome{Again: later(post.ScheduledTime, tx.Now()), Reason: store.Reason{Code: store.ReasonPaused}, Write: pause(job)}
-			return nil
-		}
-		if TooLate(post, tx.Now()) && !job.Requested {
-			a.ended = skipped(job, tx.Now().Sub(post.ScheduledTime))
-			return nil
-		}
-		identity, err := tx.Identities.Get(post.IdentityID)
-		if errors.Is(err, store.ErrNotFound) {
-			out := failed(job, store.Reason{Code: store.ReasonIdentityGone})
-			a.ended = &out
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if why, may := send.MayAct(identity); !may {
-			out := scheduler.Outcome{Write: change(job, func(_ *store.Tx, p *store.Post) { p.Reason = why })}
-			out = send.HoldIdentity(out, job, identity, why, tx.Now())
-			a.ended = &out
-			return nil
-		}
-		post.Status, post.UpdatedAt = store.PostPublishing, tx.Now()
-		post.Attempts++
-		a.post, a.identity = post, identity
-		post.Unsettled = true
-		return tx.Posts.Put(&post)
-	})
-	if err != nil {
-		return a, fmt.Errorf("begin to publish post %d: %w", job.Subject, err)
-	}
-	return a, nil
 }
 
 // pause keeps the job of a run from being started again until its post is approved.
@@ -126,9 +108,9 @@ func TooLate(p store.Post, now time.Time) bool {
 	return p.Lateness.Policy == store.LateSkip && now.Sub(p.ScheduledTime) > p.Lateness.Grace
 }
 
-func skipped(job store.Job, late time.Duration) *scheduler.Outcome {
+func skipped(job store.Job, late time.Duration) scheduler.Outcome {
 	why := store.Reason{Code: store.ReasonLate, Detail: late.Round(time.Second).String()}
-	return &scheduler.Outcome{Reason: why, Write: change(job, func(_ *store.Tx, p *store.Post) {
+	return scheduler.Outcome{Reason: why, Write: change(job, func(_ *store.Tx, p *store.Post) {
 		if p.Status, p.Reason = store.PostSkipped, why; p.Unsettled { // it may be out
 			fail(p, why)
 		}
@@ -136,8 +118,8 @@ func skipped(job store.Job, late time.Duration) *scheduler.Outcome {
 }
 
 // answered ends a run to which the network has answered with an error.
-func (w *Worker) answered(job store.Job, a attempt, e *platform.Error) scheduler.Outcome {
-	answer := send.To(e, w.db.Now(), send.Attempts{Failed: a.post.Failures, Most: w.cfg.Attempts, Backoff: w.cfg.Backoff})
+func (a attempt) answered(job store.Job, e *platform.Error) scheduler.Outcome {
+	answer := send.To(e, a.db.Now(), send.Attempts{Failed: a.post.Failures, Most: a.cfg.Attempts, Backoff: a.cfg.Backoff})
 	out := answer.Outcome()
 	out.Err = e
 	out.Write = change(job, func(_ *store.Tx, p *store.Post) {
@@ -153,7 +135,7 @@ func (w *Worker) answered(job store.Job, a attempt, e *platform.Error) scheduler
 		}
 	})
 	if answer.Next == send.IdentityOut {
-		out = send.HoldIdentity(out, job, send.Stopped(a.identity, answer.Reason), answer.Reason, w.db.Now())
+		out = send.HoldIdentity(out, job, send.Stopped(a.identity, answer.Reason), answer.Reason, a.db.Now())
 	}
 	return out
 }

@@ -154,3 +154,12 @@ func HoldIdentity(out scheduler.Outcome, job store.Job, identity store.Identity,
 	}
 	return out
 }
+
+// Media returns media as a network takes them.
+func Media(stored []store.Media) []platform.Media {
+	media := make([]platform.Media, len(stored))
+	for i, m := range stored {
+		media[i] = platform.Media{Kind: platform.MediaKind(m.Kind), File: m.File, URL: m.URL, Name: m.Name}
+	}
+	return media
+}

@@ -44,7 +44,7 @@ func (w preparer) Run(_ context.Context, job store.Job) (scheduler.Outcome, erro
 
 // End is called when the scheduler gives the list up.
 func (w preparer) End(tx *store.Tx, job store.Job, why store.Reason) error {
-	return sender(w).End(tx, job, why)
+	return sender{Worker: w.Worker}.End(tx, job, why)
 }
 
 // reserve takes ids for the deliveries of a new task, and writes so much that its targets are in the file.

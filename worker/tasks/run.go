@@ -12,21 +12,33 @@ import (
 	"belfry/worker/send"
 )
 
-// sender sends a task, one chat in each run.
-type sender struct{ *Worker }
+// sender sends a task, one chat in each run: that of its step, or it has none and the outcome says when to look
+// again.
+type sender struct {
+	*Worker
+	step *step
+	out  scheduler.Outcome
+}
 
-// Run takes the task's next step.
-func (w sender) Run(ctx context.Context, job store.Job) (scheduler.Outcome, error) {
-	out, err := w.step(ctx, job)
+// Begin finds the task's next step in the claim's transaction.
+func (w sender) Begin(tx *store.Tx, job store.Job) (scheduler.Worker, error) {
+	if err := w.begin(tx, job); err != nil {
+		return nil, fmt.Errorf("begin a step of task %d: %w", job.Subject, err)
+	}
+	return w, nil
+}
+
+// Run takes the step.
+func (w sender) Run(ctx context.Context, _ store.Job) (scheduler.Outcome, error) {
+	out, err := w.out, error(nil)
+	if w.step != nil {
+		out, err = w.take(ctx, w.step)
+	}
 	out.Step = true
 	return out, err
 }
 
-func (w sender) step(ctx context.Context, job store.Job) (scheduler.Outcome, error) {
-	s, out, err := w.begin(job)
-	if err != nil || s == nil {
-		return out, err
-	}
+func (w *Worker) take(ctx context.Context, s *step) (scheduler.Outcome, error) {
 	call, cancel := context.WithTimeout(ctx, w.deadline(s.task))
 	defer cancel()
 	chat, asked, err := w.network.Resolve(call, s.task.IdentityID, s.delivery.Target)
@@ -54,72 +66,64 @@ type step struct {
 	pace     store.Pace // as it was before that
 }
 
-// begin decides whether something may be sent now, and to which chat. If not, step is nil and the
-// outcome says when to look again.
-func (w *Worker) begin(job store.Job) (s *step, out scheduler.Outcome, err error) {
-	err = w.db.Update(func(tx *store.Tx) error {
-		s, out = nil, scheduler.Outcome{}
-		task, err := tx.Tasks.Get(job.Subject)
-		if errors.Is(err, store.ErrNotFound) || (err == nil && task.Status.Final()) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if task.Status == store.TaskPreparing {
-			out = scheduler.Outcome{Again: tx.Now().Add(preparePatience), Reason: preparing(task)}
-			return putPrepare(tx, task) // if it was lost
-		}
-		identity, err := tx.Identities.Get(task.IdentityID)
-		if errors.Is(err, store.ErrNotFound) {
-			out, err = end(tx, &task, store.TaskFailed, store.Reason{Code: store.ReasonIdentityGone})
-			return err
-		}
-		if err != nil {
-			return err
-		}
-		if why, may := send.MayAct(identity); !may {
-			out = send.HoldIdentity(out, job, identity, why, tx.Now())
-			return nil
-		}
-		delivery, err := tx.Deliveries.Next(task.ID)
-		if errors.Is(err, store.ErrNotFound) {
-			out, err = finish(tx, task)
-			return err
-		}
-		if err != nil {
-			return err
-		}
-		pace, err := tx.Paces.Of(task.IdentityID)
-		if err != nil {
-			return err
-		}
-		if out = w.mayNot(tx.Now(), task, delivery, pace); !out.Again.IsZero() {
-			return nil
-		}
-		at := w.turn(tx, &task, delivery, &pace)
-		if err := tx.Paces.Put(&pace); err != nil {
-			return err
-		}
-		if at.After(tx.Now()) {
-			out = scheduler.Outcome{Again: at, Reason: store.Reason{Code: store.ReasonPacing, Until: at}}
-			return tx.Tasks.Put(&task)
-		}
-		if task.Status == store.TaskPending { // taken up
-			task.Status = store.TaskProcessing
-			task.Attempts++
-		}
-		if task.StartedAt.IsZero() {
-			task.StartedAt = tx.Now()
-		}
-		task.Slot, task.UpdatedAt = time.Time{}, tx.Now()
-		s = &step{job: job, task: task, delivery: delivery, identity: identity}
-		return tx.Tasks.Put(&task)
-	})
-	if err != nil {
-		return nil, out, fmt.Errorf("begin a step of task %d: %w", job.Subject, err)
+// begin decides whether something may be sent now, and to which chat.
+func (w *sender) begin(tx *store.Tx, job store.Job) error {
+	task, err := tx.Tasks.Get(job.Subject)
+	if errors.Is(err, store.ErrNotFound) || (err == nil && task.Status.Final()) {
+		return nil
 	}
-	return s, out, nil
+	if err != nil {
+		return err
+	}
+	if task.Status == store.TaskPreparing {
+		w.out = scheduler.Outcome{Again: tx.Now().Add(preparePatience), Reason: preparing(task)}
+		return putPrepare(tx, task) // if it was lost
+	}
+	identity, err := tx.Identities.Get(task.IdentityID)
+	if errors.Is(err, store.ErrNotFound) {
+		w.out, err = end(tx, &task, store.TaskFailed, store.Reason{Code: store.ReasonIdentityGone})
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	if why, may := send.MayAct(identity); !may {
+		w.out = send.HoldIdentity(w.out, job, identity, why, tx.Now())
+		return nil
+	}
+	delivery, err := tx.Deliveries.Next(task.ID)
+	if errors.Is(err, store.ErrNotFound) {
+		w.out, err = finish(tx, task)
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	pace, err := tx.Paces.Of(task.IdentityID)
+	if err != nil {
+		return err
+	}
+	if w.out = w.mayNot(tx.Now(), task, delivery, pace); !w.out.Again.IsZero() {
+		return nil
+	}
+	at := w.turn(tx, &task, delivery, &pace)
+	if err := tx.Paces.Put(&pace); err != nil {
+		return err
+	}
+	if at.After(tx.Now()) {
+		w.out = scheduler.Outcome{Again: at, Reason: store.Reason{Code: store.ReasonPacing, Until: at}}
+		return tx.Tasks.Put(&task)
+	}
+	if task.Status == store.TaskPending { // taken up
+		task.Status = store.TaskProcessing
+		task.Attempts++
+	}
+	if task.StartedAt.IsZero() {
+		task.StartedAt = tx.Now()
+	}
+	task.Slot, task.UpdatedAt = time.Time{}, tx.Now()
+	w.step = &step{job: job, task: task, delivery: delivery, identity: identity}
+	return tx.Tasks.Put(&task)
 }
 
 // mayNot returns when the task is to come again if nothing may be sent for it now, and why.

@@ -107,7 +107,7 @@ func randomPause(from, to time.Duration) time.Duration {
 func (w *Worker) Module() worker.Module {
 	return worker.Module{Kinds: map[string]scheduler.Kind{
 		Kind: {
-			Worker:  sender{w},
+			Worker:  sender{Worker: w},
 			Timeout: mediaDeadline*w.cfg.Deadline + 30*time.Second,
 			Retry:   scheduler.Retry{Attempts: w.cfg.Attempts, Backoff: w.cfg.Backoff, Jitter: send.Jitter},
 		},
@@ -119,12 +119,8 @@ func (w *Worker) Module() worker.Module {
 
 // platformPost is the task's post to one chat.
 func platformPost(t store.Task, key int64, target string) platform.Post {
-	media := make([]platform.Media, len(t.Media))
-	for i, m := range t.Media {
-		media[i] = platform.Media{Kind: platform.MediaKind(m.Kind), File: m.File, URL: m.URL, Name: m.Name}
-	}
 	return platform.Post{
-		Key: key, Target: target, Text: t.Text, Format: platform.Format(t.Format), Media: media, MediaKey: t.Key,
+		Key: key, Target: target, Text: t.Text, Format: platform.Format(t.Format), Media: send.Media(t.Media), MediaKey: t.Key,
 		Silent: t.Silent, NoLinkPreview: t.NoLinkPreview,
 	}
 }
