@@ -133,8 +133,8 @@ func TestSettingsComeFromTheFlagThenTheVariableThenTheDefault(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := defaultSettings()
-	want.Timezone, want.DisableWorkers, want.TargetChats, want.Admins, want.PostBackoff = "Europe/Moscow", true, []string{"-100", "@news"}, people{5, 6}, 2*time.Minute
-	if !reflect.DeepEqual(s, want) || want.Listen != "127.0.0.1:8080" || want.MaxPause != 40 {
+	want.Timezone, want.DisableWorkers, want.Tasks.Targets, want.Admins, want.Posts.Backoff = "Europe/Moscow", true, []string{"-100", "@news"}, people{5, 6}, 2*time.Minute
+	if !reflect.DeepEqual(s, want) || want.Listen != "127.0.0.1:8080" || want.Tasks.MaxPause != 40*time.Second {
 		t.Errorf("the settings are %+v", s)
 	}
 }

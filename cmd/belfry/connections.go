@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/rs/zerolog"
 
@@ -74,5 +73,3 @@ func (s *settings) adopt(db *store.DB, w *identities.Worker, log zerolog.Logger)
 	}
 	return nil
 }
-
-func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }

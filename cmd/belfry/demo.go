@@ -68,8 +68,8 @@ func demo(ctx context.Context, s settings, out, log io.Writer) (err error) {
 	s.TelegramDC, s.TelegramKey = tg.DC(), tg.PublicKeyPEM()
 	s.TelegramBotToken, s.TelegramChat, s.AdminBotToken, s.Admins = demoToken, "@"+demoChannel, demoNotifyToken, people{owner}
 	s.InstagramWeb = sites.URL
-	s.MinPause, s.MaxPause = 3, 8
-	s.PostBackoff, s.PostDeadline = 10*time.Second, 10*time.Second
+	s.Tasks.MinPause, s.Tasks.MaxPause = 3*time.Second, 8*time.Second
+	s.Posts.Backoff, s.Posts.Deadline = 10*time.Second, 10*time.Second
 	s.LogLevel = "warn"
 	ready := func(svc *service) error {
 		link, err := svc.web.SignInLink(svc.url)

@@ -17,16 +17,21 @@ import (
 const environment = "environment"
 
 // bind adds a flag for each field that has the tag flag, its name. The tags env, default and help are the flag's
-// environment variable, default and help.
+// environment variable, default and help; unit is that of a duration which is written as a number. A field with the tag
+// settings has such fields itself.
 func bind(flags *pflag.FlagSet, options any) {
 	fields := reflect.ValueOf(options).Elem()
 	for i := range fields.NumField() {
+		if _, group := fields.Type().Field(i).Tag.Lookup("settings"); group {
+			bind(flags, fields.Field(i).Addr().Interface())
+			continue
+		}
 		tag := fields.Type().Field(i).Tag
 		name, env := tag.Get("flag"), tag.Get("env")
 		if name == "" {
 			continue
 		}
-		v := value{to: fields.Field(i).Addr().Interface()}
+		v := value{to: fields.Field(i).Addr().Interface(), unit: tag.Get("unit")}
 		if v.text = tag.Get("default"); v.text != "" {
 			if err := v.Set(v.text); err != nil {
 				panic(err) // the tag is wrong
@@ -44,12 +49,16 @@ func bind(flags *pflag.FlagSet, options any) {
 type value struct {
 	to   any
 	text string
+	unit string // of a duration that is written as a number; else it has its unit
 }
 
 func (v *value) String() string { return v.text }
 
 // Type is what help shows for the value; for bool nothing.
 func (v *value) Type() string {
+	if v.unit != "" {
+		return "number"
+	}
 	switch v.to.(type) {
 	case *bool:
 		return "bool"
@@ -77,7 +86,11 @@ func (v *value) Set(text string) (err error) {
 			return fmt.Errorf("%q cannot be used: write true or false", text)
 		}
 	case *time.Duration:
-		if *to, err = time.ParseDuration(text); err != nil {
+		if v.unit != "" {
+			if *to, err = time.ParseDuration(text + v.unit); err != nil {
+				return fmt.Errorf("%q cannot be used: write a number such as 20", text)
+			}
+		} else if *to, err = time.ParseDuration(text); err != nil {
 			return fmt.Errorf("%q cannot be used: write a time such as 30s or 5m", text)
 		}
 	default:

@@ -134,13 +134,10 @@ func (s *settings) workers(db *store.DB, zone *time.Location, log zerolog.Logger
 	if err := s.adopt(db, w.identities, log); err != nil {
 		return w, err
 	}
-	w.posts = posts.New(db, map[string]posts.Network{telegram.Platform: network}, posts.Config{
-		Attempts: s.PostAttempts, Backoff: s.PostBackoff, Deadline: s.PostDeadline,
-	})
-	w.tasks = tasks.New(db, network, tasks.Config{
-		MinPause: seconds(s.MinPause), MaxPause: seconds(s.MaxPause), Attempts: s.TaskAttempts, Refusals: s.TaskRefusals, Backoff: s.PostBackoff,
-		Deadline: s.PostDeadline, Targets: s.TargetChats, Zone: zone,
-	})
+	w.posts = posts.New(db, map[string]posts.Network{telegram.Platform: network}, s.Posts)
+	sends := s.Tasks
+	sends.Backoff, sends.Deadline, sends.Zone = s.Posts.Backoff, s.Posts.Deadline, zone
+	w.tasks = tasks.New(db, network, sends)
 	told := notices.Config{Zone: zone, Log: part(log, "notices")}
 	if s.AlertWebhook != "" {
 		if told.Webhook, err = hook("BELFRY_ALERT_WEBHOOK", s.AlertWebhook); err != nil {
@@ -160,10 +157,9 @@ func (s *settings) workers(db *store.DB, zone *time.Location, log zerolog.Logger
 	if err != nil {
 		return w, err
 	}
-	w.accounts = accounts.New(db, sites, w.notices, accounts.Config{
-		MinPause: s.CheckMinPause, MaxPause: s.CheckMaxPause,
-		Identity: accounts.NewNameProber(db, network), Lang: s.Lang, Zone: zone, Log: part(log, "accounts"),
-	})
+	checks := s.Accounts
+	checks.Identity, checks.Lang, checks.Zone, checks.Log = accounts.NewNameProber(db, network), s.Lang, zone, part(log, "accounts")
+	w.accounts = accounts.New(db, sites, w.notices, checks)
 	watch := alerts.Config{
 		Disk: func() (alerts.Disk, error) { return disk(s.DB) }, Lang: s.Lang, Zone: zone, Log: part(log, "alerts"),
 		Wrong: worker.Join(w.identities.Module(), w.notices.Module()).Wrong,

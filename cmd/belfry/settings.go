@@ -19,6 +19,8 @@ import (
 	"belfry/i18n"
 	"belfry/platform/fetch"
 	"belfry/store"
+	"belfry/worker/accounts"
+	"belfry/worker/posts"
 	"belfry/worker/tasks"
 )
 
@@ -63,12 +65,7 @@ type settings struct {
 	TelegramDC       string `flag:"telegram-dc" env:"BELFRY_TELEGRAM_DC" help:"Another MTProto server, such as 2@127.0.0.1:24430."`
 	TelegramKey      string `flag:"telegram-key" env:"BELFRY_TELEGRAM_KEY" help:"Public key of that server (PKCS#1 PEM)."`
 
-	TelethonSession string   `flag:"telethon-session" env:"TELETHON_SESSION" help:"A user account: a Telethon StringSession or .session file, imported once."`
-	MinPause        float64  `flag:"min-seconds-between-chats" env:"MIN_SECONDS_BETWEEN_CHATS" default:"20" help:"Shortest pause between two chats of a broadcast."`
-	MaxPause        float64  `flag:"max-seconds-between-chats" env:"MAX_SECONDS_BETWEEN_CHATS" default:"40" help:"Longest pause between two chats of a broadcast."`
-	TaskAttempts    int      `flag:"max-task-attempts" env:"MAX_TASK_ATTEMPTS" default:"3" help:"Attempts of a broadcast that fails before it ends."`
-	TaskRefusals    int      `flag:"task-refusals" env:"BELFRY_TASK_REFUSALS" default:"5" help:"A broadcast ends when so many chats in a row refuse it\nfor the same unknown reason."`
-	TargetChats     []string `flag:"target-chat-ids" env:"TARGET_CHAT_IDS" help:"Default chats of broadcasts: ids, @names or links, separated by commas."`
+	TelethonSession string `flag:"telethon-session" env:"TELETHON_SESSION" help:"A user account: a Telethon StringSession or .session file, imported once."`
 
 	AdminBotToken    string        `flag:"admin-notify-bot-token" env:"ADMIN_NOTIFY_BOT_TOKEN" help:"Token of the bot that notifies the admins.\nBy default the bot of TELEGRAM_BOT_TOKEN."`
 	Admins           people        `flag:"admin-id" env:"ADMIN_ID" help:"Telegram ids of the admins, separated by commas.\nEach admin has to write to the bot once."`
@@ -77,17 +74,16 @@ type settings struct {
 	InstagramWeb     string        `flag:"instagram-web-url" env:"BELFRY_INSTAGRAM_WEB_URL" help:"Another address of Instagram's web site."`
 	Proxy            string        `flag:"proxy" env:"BELFRY_PROXY" help:"Proxy of account checks, such as socks5://127.0.0.1:1080."`
 	AllowPrivate     fetch.Allowed `flag:"allow-private" env:"BELFRY_ALLOW_PRIVATE" help:"Private addresses that media and account checks may use,\nsuch as 10.0.0.0/8 or media.example."`
-	CheckMinPause    time.Duration `flag:"check-min-pause" env:"BELFRY_CHECK_MIN_PAUSE" default:"3s" help:"Shortest pause between two account checks."`
-	CheckMaxPause    time.Duration `flag:"check-max-pause" env:"BELFRY_CHECK_MAX_PAUSE" default:"5s" help:"Longest pause between two account checks."`
 	BackupPassphrase string        `flag:"backup-passphrase" env:"BELFRY_BACKUP_PASSPHRASE" help:"Encrypts the backups of the admin bot, which sends none without it.\nKeep a copy elsewhere."`
 
-	Media          string        `flag:"media" env:"BELFRY_MEDIA" help:"Folder of the media of posts. By default media beside the file."`
-	PostAttempts   int           `flag:"post-attempts" env:"BELFRY_POST_ATTEMPTS" default:"3" help:"Attempts of a post that fails."`
-	PostBackoff    time.Duration `flag:"post-backoff" env:"BELFRY_POST_BACKOFF" default:"60s" help:"Pause after the first failed attempt. It grows with each."`
-	PostDeadline   time.Duration `flag:"post-deadline" env:"BELFRY_POST_DEADLINE" default:"30s" help:"Time limit of one attempt to send a text; ten times as long with media."`
-	DisableWorkers bool          `flag:"disable-workers" env:"DISABLE_WORKERS" help:"Serve page and API, but run no jobs."`
-	LogLevel       string        `flag:"log-level" env:"BELFRY_LOG_LEVEL" default:"info" help:"What is logged: debug, info, warn or error."`
-	LogFormat      string        `flag:"log-format" env:"BELFRY_LOG_FORMAT" default:"auto" help:"Format of the log: console, json, or auto: console on a terminal."`
+	Posts    posts.Config    `settings:"of posts"`
+	Tasks    tasks.Config    `settings:"of broadcasts"`
+	Accounts accounts.Config `settings:"of account checks"`
+
+	Media          string `flag:"media" env:"BELFRY_MEDIA" help:"Folder of the media of posts. By default media beside the file."`
+	DisableWorkers bool   `flag:"disable-workers" env:"DISABLE_WORKERS" help:"Serve page and API, but run no jobs."`
+	LogLevel       string `flag:"log-level" env:"BELFRY_LOG_LEVEL" default:"info" help:"What is logged: debug, info, warn or error."`
+	LogFormat      string `flag:"log-format" env:"BELFRY_LOG_FORMAT" default:"auto" help:"Format of the log: console, json, or auto: console on a terminal."`
 }
 
 // defaultSettings returns the settings as they are without flags and environment.
@@ -153,20 +149,12 @@ func (s *settings) validate() (*time.Location, error) {
 		unless(!noApplication || s.TelethonSession == "", application, "invalid.api_missing", "TELETHON_SESSION"),
 		unless(s.AdminBotToken == "" || len(s.Admins) > 0, "ADMIN_ID", "invalid.admin_missing"),
 		unless(!noApplication || s.AdminBotToken == "", application, "invalid.api_missing", "ADMIN_NOTIFY_BOT_TOKEN"),
-		unless(s.MinPause >= 0, "MIN_SECONDS_BETWEEN_CHATS", "invalid.too_small", 0, 20),
-		unless(s.MaxPause >= s.MinPause, "MAX_SECONDS_BETWEEN_CHATS", "invalid.pause_order"),
-		unless(s.TaskAttempts >= 1, "MAX_TASK_ATTEMPTS", "invalid.too_small", 1, 1),
-		unless(s.TaskRefusals >= 1, "BELFRY_TASK_REFUSALS", "invalid.too_small", 1, 1),
-		unless(s.CheckMinPause > 0 && s.CheckMaxPause >= s.CheckMinPause, "BELFRY_CHECK_MAX_PAUSE", "invalid.check_pauses"),
-		unless(s.PostAttempts >= 1, "BELFRY_POST_ATTEMPTS", "invalid.too_small", 1, 1),
-		unless(s.PostBackoff > 0, "BELFRY_POST_BACKOFF", "invalid.not_pause"),
-		unless(s.PostDeadline >= time.Second, "BELFRY_POST_DEADLINE", "invalid.under_a_second"),
 	} {
 		if refused != nil {
 			return nil, refused
 		}
 	}
-	if err := ofSetting("TARGET_CHAT_IDS", tasks.CheckTargets(s.TargetChats)); err != nil {
+	if err := errors.Join(s.Posts.Validate(), s.Tasks.Validate(), s.Accounts.Validate()); err != nil {
 		return nil, err
 	}
 	s.Media = absolute(cmp.Or(s.Media, filepath.Join(filepath.Dir(s.DB), "media")))

@@ -48,7 +48,8 @@ type Teller interface {
 // Config is the settings of the worker. The zero value is good.
 type Config struct {
 	// MinPause and MaxPause bound the pause between two questions; 0 means 3 and 5 s.
-	MinPause, MaxPause time.Duration
+	MinPause time.Duration `flag:"check-min-pause" env:"BELFRY_CHECK_MIN_PAUSE" default:"3s" help:"Shortest pause between two account checks."`
+	MaxPause time.Duration `flag:"check-max-pause" env:"BELFRY_CHECK_MAX_PAUSE" default:"5s" help:"Longest pause between two account checks."`
 	// Refusals is how many in a row have a check give a site up; 0 means 5.
 	Refusals int
 	// Backoff is how long a site is left alone that was given up; it doubles with each time in a
@@ -60,6 +61,14 @@ type Config struct {
 	Lang string
 	Zone *time.Location
 	Log  zerolog.Logger
+}
+
+// Validate refuses what an owner should not set.
+func (c Config) Validate() error {
+	if c.MinPause <= 0 || c.MaxPause < c.MinPause {
+		return store.Invalid("BELFRY_CHECK_MAX_PAUSE", "invalid.check_pauses")
+	}
+	return nil
 }
 
 const (

@@ -36,13 +36,26 @@ type Network interface {
 // Config is the settings of the worker. The zero value is good.
 type Config struct {
 	// Attempts is how many failed calls a post is allowed; 0 means 3.
-	Attempts int
+	Attempts int `flag:"post-attempts" env:"BELFRY_POST_ATTEMPTS" default:"3" help:"Attempts of a post that fails."`
 	// Backoff is the pause after the first failure; after the second it is twice that, and so on,
 	// each varied by up to a fifth. 0 means a minute.
-	Backoff time.Duration
+	Backoff time.Duration `flag:"post-backoff" env:"BELFRY_POST_BACKOFF" default:"60s" help:"Pause after the first failed attempt. It grows with each."`
 	// Deadline is how long a call with text alone may take; 0 means 30 s. One with media may take
 	// three times that; their upload is no part of it.
-	Deadline time.Duration
+	Deadline time.Duration `flag:"post-deadline" env:"BELFRY_POST_DEADLINE" default:"30s" help:"Time limit of one attempt to send a text; three times as long with media."`
+}
+
+// Validate refuses what an owner should not set.
+func (c Config) Validate() error {
+	switch {
+	case c.Attempts < 1:
+		return store.Invalid("BELFRY_POST_ATTEMPTS", "invalid.too_small", 1, 1)
+	case c.Backoff <= 0:
+		return store.Invalid("BELFRY_POST_BACKOFF", "invalid.not_pause")
+	case c.Deadline < time.Second:
+		return store.Invalid("BELFRY_POST_DEADLINE", "invalid.under_a_second")
+	}
+	return nil
 }
 
 // Worker makes and publishes posts.

@@ -203,14 +203,6 @@ func (w *Worker) Outlook(tx *store.Tx, d Draft) (chats int, ends time.Time, err 
 	return task.Total, ends, err
 }
 
-// CheckTargets refuses targets that cannot mean a chat. The error is about target_chat_ids.
-func CheckTargets(targets []string) error {
-	if len(targets) == 0 {
-		return nil
-	}
-	return new(Draft).setTargets(targets, nil)
-}
-
 // normalTarget trims a target and writes names in one way. What it means is the network's business;
 // here only what cannot mean anything is refused.
 func normalTarget(target string) (string, bool) {

@@ -10,6 +10,7 @@ package tasks
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math/rand/v2"
 	"time"
 
@@ -53,21 +54,43 @@ type Network interface {
 type Config struct {
 	// MinPause and MaxPause bound the pause between two chats where a task does not say; 0 means 20
 	// and 40 s.
-	MinPause, MaxPause time.Duration
+	MinPause time.Duration `flag:"min-seconds-between-chats" env:"MIN_SECONDS_BETWEEN_CHATS" default:"20" unit:"s" help:"Shortest pause between two chats of a broadcast."`
+	MaxPause time.Duration `flag:"max-seconds-between-chats" env:"MAX_SECONDS_BETWEEN_CHATS" default:"40" unit:"s" help:"Longest pause between two chats of a broadcast."`
 	// Attempts is how often a task is taken up; 0 means 3. Backoff is the pause before it is taken
 	// up again; 0 means a minute.
-	Attempts int
+	Attempts int `flag:"max-task-attempts" env:"MAX_TASK_ATTEMPTS" default:"3" help:"Attempts of a broadcast that fails before it ends."`
 	Backoff  time.Duration
 	// Refusals is how many chats in a row have to refuse a post with the same words, of which nobody knows
 	// what they are about, before its task ends; 0 means 5.
-	Refusals int
+	Refusals int `flag:"task-refusals" env:"BELFRY_TASK_REFUSALS" default:"5" help:"A broadcast ends when so many chats in a row refuse it\nfor the same unknown reason."`
 	// Targets are the chats of a task that names none.
-	Targets []string
+	Targets []string `flag:"target-chat-ids" env:"TARGET_CHAT_IDS" help:"Default chats of broadcasts: ids, @names or links, separated by commas."`
 	// Zone is that of quiet hours and of the days of the cap; nil means UTC.
 	Zone *time.Location
 	// Deadline is how long a call with text alone may take; 0 means 30 s. One with media may take
 	// ten times that.
 	Deadline time.Duration
+}
+
+// Validate refuses what an owner should not set.
+func (c Config) Validate() error {
+	switch {
+	case c.MinPause < 0:
+		return store.Invalid("MIN_SECONDS_BETWEEN_CHATS", "invalid.too_small", 0, 20)
+	case c.MaxPause < c.MinPause:
+		return store.Invalid("MAX_SECONDS_BETWEEN_CHATS", "invalid.pause_order")
+	case c.Attempts < 1:
+		return store.Invalid("MAX_TASK_ATTEMPTS", "invalid.too_small", 1, 1)
+	case c.Refusals < 1:
+		return store.Invalid("BELFRY_TASK_REFUSALS", "invalid.too_small", 1, 1)
+	case len(c.Targets) == 0:
+		return nil
+	}
+	err := new(Draft).setTargets(c.Targets, nil)
+	if e, ok := errors.AsType[*store.FieldError](err); ok {
+		return store.Invalid("TARGET_CHAT_IDS", e.Key, e.Args...)
+	}
+	return err
 }
 
 const (
