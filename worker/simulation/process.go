@@ -1,0 +1,163 @@
+package simulation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"belfry/scheduler"
+	"belfry/store"
+)
+
+// Process is one life of the program: from opening the file to a crash or an orderly end.
+type Process struct {
+	World *World
+	DB    *store.DB
+
+	died  chan struct{} // closed when it crashes: nothing that it does has an effect any more
+	crash func()
+	end   context.CancelFunc
+	ended chan struct{} // closed when the scheduler has returned
+}
+
+// errDead is what a process gets for everything that it does after its crash.
+var errDead = errors.New("the process is dead")
+
+// Dead reports whether the process has crashed. It may be called from any goroutine.
+func (p *Process) Dead() bool {
+	select {
+	case <-p.died:
+		return true
+	default:
+		return false
+	}
+}
+
+// boot starts the program. If it cannot start, it is started again later, as systemd does.
+func (w *World) boot() {
+	p := &Process{World: w, died: make(chan struct{}), ended: make(chan struct{})}
+	p.crash = sync.OnceFunc(func() { close(p.died) })
+	w.stats.Starts++
+	if err := w.open(p); err != nil {
+		w.Note("the start fails: %v", err)
+		p.crash()
+		w.shut(p)
+		w.After(restart, w.boot)
+		return
+	}
+	w.Disturb("process")
+	w.process = p
+}
+
+func (w *World) open(p *Process) (err error) {
+	if p.DB, err = store.Open(w.path(), store.Options{Now: w.Now, Commit: p.commit, Key: make([]byte, store.KeySize)}); err != nil {
+		close(p.ended)
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	p.end = cancel
+	kinds := map[string]scheduler.Kind{}
+	if err = p.DB.Update(w.logins); err == nil {
+		for _, part := range w.parts {
+			more, e := part.Start(p)
+			if err = e; err != nil {
+				break
+			}
+			maps.Copy(kinds, more)
+		}
+	}
+	if err != nil {
+		close(p.ended)
+		return err
+	}
+	s := scheduler.New(p.DB, scheduler.Config{
+		Kinds: kinds, Now: w.Now, Plausible: w.start.Add(-24 * time.Hour), Log: zerolog.Nop(),
+		EvenPaused: func(lane string) bool {
+			return slices.ContainsFunc(w.parts, func(part Part) bool { return part.EvenPaused != nil && part.EvenPaused(lane) })
+		},
+	})
+	go func() {
+		defer close(p.ended)
+		if err := s.Run(ctx); err != nil && !p.Dead() {
+			w.Note("the scheduler ends: %v", err)
+			p.crash()
+		}
+	}()
+	return nil
+}
+
+// bury clears up after a crash, and has the program started again.
+func (w *World) bury() {
+	w.Disturb("process")
+	w.stats.Crashes++
+	w.Note("crash")
+	p := w.process
+	w.process = nil
+	w.shut(p)
+	w.After(restart, w.boot)
+}
+
+// shut takes the file from a process that is dead. What still runs of it ends by itself.
+func (w *World) shut(p *Process) {
+	if p.end != nil {
+		p.end()
+	}
+	if p.DB != nil {
+		if err := p.DB.Close(); err != nil {
+			w.Note("close: %v", err)
+		}
+	}
+	w.zombies.Go(func() { <-p.ended })
+}
+
+// end ends the process in order.
+func (w *World) end(last bool) {
+	p := w.process
+	if p == nil || p.Dead() {
+		if p != nil {
+			w.bury()
+		}
+		return
+	}
+	if last {
+		w.disk.heal()
+	}
+	w.stats.Ends++
+	w.Note("orderly end")
+	p.end()
+	select {
+	case <-p.ended:
+	case <-p.died:
+		w.bury()
+		return
+	}
+	w.Disturb("process")
+	w.process = nil
+	if last && w.Wrong() == nil {
+		problems, err := p.DB.Verify()
+		if err != nil || len(problems) > 0 {
+			w.Complain("store: verify", "at the end: %v, %v", problems, err)
+		}
+	}
+	if err := p.DB.Close(); err != nil {
+		w.Complain("store: close", "%v", err)
+	}
+}
+
+// Update changes the file as a door would. inDoubt reports that the change may have been made or not.
+func (p *Process) Update(fn func(tx *store.Tx) error) (inDoubt bool, err error) {
+	if p.Dead() {
+		return false, errDead
+	}
+	err = p.DB.Update(fn)
+	if errors.Is(err, store.ErrUnavailable) {
+		return true, fmt.Errorf("in doubt: %w", err)
+	}
+	return false, err
+}

@@ -1,0 +1,48 @@
+package simulation_test
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"belfry/worker/posts/poststest"
+	"belfry/worker/simulation"
+)
+
+var (
+	long = flag.Bool("long", false, "simulate 365 days of 20 seeds")
+	seed = flag.Uint64("seed", 0, "simulate this seed alone")
+	days = flag.Int("days", 0, "how many days are simulated; 0: 15, and 365 with -long")
+)
+
+// parts are what the simulated program consists of.
+func parts() []simulation.Part {
+	return []simulation.Part{poststest.New().Part()}
+}
+
+// TestYear plays months of the whole program's life, with people, networks and bad luck.
+func TestYear(t *testing.T) {
+	seeds, each := []uint64{1, 2, rand.Uint64(), rand.Uint64()}, 15
+	if *long {
+		seeds, each = nil, 365
+		for n := range uint64(20) {
+			seeds = append(seeds, n+1)
+		}
+	}
+	if *seed != 0 {
+		seeds = []uint64{*seed}
+	}
+	if *days != 0 {
+		each = *days
+	}
+	for _, seed := range seeds {
+		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
+			t.Parallel()
+			replay := fmt.Sprintf("go test ./worker/simulation -run TestYear -seed=%d -days=%d", seed, each)
+			s := simulation.Run(t, seed, each, parts, replay)
+			t.Logf("%d days in %v, %.0f a minute; %d events, %d starts, %d crashes, %d orderly ends; %d messages, %d judgements; %d KiB; faults %v",
+				s.Days, s.Real, float64(s.Days)/s.Real.Minutes(), s.Events, s.Starts, s.Crashes, s.Ends, s.Messages, s.Judged, s.Size>>10, s.Faults)
+		})
+	}
+}
