@@ -3,6 +3,7 @@ package simulation
 import (
 	"cmp"
 	"fmt"
+	"hash/fnv"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -38,6 +39,19 @@ type Action struct {
 
 // random returns the choices of a seed, for one purpose.
 func random(seed uint64, purpose uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, purpose)) }
+
+// Pick chooses one of several by their names, in such a way that leaving out another one changes nothing.
+func Pick[T any](r *rand.Rand, all []T, name func(T) string) T {
+	salt := r.Uint64()
+	return slices.MinFunc(all, func(a, b T) int { return cmp.Compare(hash(salt, name(a)), hash(salt, name(b))) })
+}
+
+// hash is a number that depends on a seed and a text.
+func hash(seed uint64, text string) uint64 {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%d %s", seed, text)
+	return h.Sum64()
+}
 
 // hours says how much people do in each hour of the day.
 var hours = [24]float64{.2, .1, .1, .1, .1, .2, .5, 1, 1.5, 3, 2, 1.5, 1.5, 1, 1, 1, 1.2, 1.5, 2.5, 2.5, 1.5, 1, .7, .4}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -19,8 +18,9 @@ type Message struct {
 	Login  uint64 // the identity that sent it
 	Target string
 	Post   platform.Post
-	At     time.Time // in the bubble's time
-	Clock  time.Time // what Belfry's clock showed
+	Asked  time.Time // when the call began; in the bubble's time
+	At     time.Time // when the network made it; likewise
+	Clock  time.Time // what Belfry's clock showed then
 }
 
 // Network is a network in memory. Like Telegram it recognises the keys of what an identity has sent to a chat,
@@ -79,7 +79,9 @@ func (n *Network) LongestWait(login uint64) (time.Duration, time.Time) {
 }
 
 // Publisher sends posts as a login, for a process.
-func (n *Network) Publisher(p *Process, login uint64) platform.Publisher { return publisher{n, p, login} }
+func (n *Network) Publisher(p *Process, login uint64) platform.Publisher {
+	return publisher{n, p, login}
+}
 
 type publisher struct {
 	n     *Network
@@ -89,8 +91,9 @@ type publisher struct {
 
 // Publish makes the message, unless there is one with its key.
 func (s publisher) Publish(ctx context.Context, post platform.Post) (receipt platform.Receipt, err error) {
+	asked := time.Now()
 	err = s.n.Call(ctx, s.p, s.login, "publish "+post.Target+" "+post.Text, func() {
-		id := s.n.put(s.login, post)
+		id := s.n.put(s.login, post, asked)
 		receipt = platform.Receipt{MessageIDs: []int64{id}, Link: fmt.Sprintf("https://t.me/c/%d", id)}
 	})
 	if err != nil {
@@ -99,14 +102,14 @@ func (s publisher) Publish(ctx context.Context, post platform.Post) (receipt pla
 	return receipt, nil
 }
 
-func (n *Network) put(login uint64, post platform.Post) int64 {
+func (n *Network) put(login uint64, post platform.Post, asked time.Time) int64 {
 	k := key{login, post.Target, post.Key}
 	n.mu.Lock()
 	id, known := n.keys[k]
 	var m Message
 	if !known {
 		id = int64(len(n.ledger) + 1)
-		m = Message{ID: id, Login: login, Target: post.Target, Post: post, At: time.Now(), Clock: n.w.Now()}
+		m = Message{ID: id, Login: login, Target: post.Target, Post: post, Asked: asked, At: time.Now(), Clock: n.w.Now()}
 		n.ledger, n.keys[k] = append(n.ledger, m), id
 	}
 	n.mu.Unlock()
@@ -187,9 +190,7 @@ func (n *Network) noteWait(login uint64, e *platform.Error) {
 func (n *Network) fate(login uint64, about string) (f fate) {
 	n.mu.Lock()
 	n.calls[about]++
-	hash := fnv.New64a()
-	hash.Write([]byte(about))
-	r := random(n.w.Seed^hash.Sum64(), n.calls[about])
+	r := random(hash(n.w.Seed, about), n.calls[about])
 	n.mu.Unlock()
 	f.before = 50*time.Millisecond + time.Duration(r.Int64N(int64(500*time.Millisecond)))
 	f.after = 50*time.Millisecond + time.Duration(r.Int64N(int64(500*time.Millisecond)))
@@ -213,7 +214,7 @@ func (f *fate) befall(what string, r *rand.Rand) {
 	switch what {
 	case "network gone":
 		fail(platform.Transient, platform.ScopeIdentity, "")
-		f.after += 5*time.Second + time.Duration(r.Int64N(int64(15*time.Second))) // it is tried for a while
+		f.after += 10*time.Second + time.Duration(r.Int64N(int64(15*time.Second))) // it is tried for a while
 	case "answers lost":
 		f.lost = true
 	case "late":

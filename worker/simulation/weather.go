@@ -50,8 +50,11 @@ func (w *World) active(of string) (all []*Spell) {
 
 // lasting is a length of time: mostly near the least, and seldom near the most.
 func lasting(r *rand.Rand, least, most time.Duration) time.Duration {
-	x := r.Float64()
-	return (least + time.Duration(float64(most-least)*math.Pow(x, 8))).Round(time.Millisecond)
+	return skewed(r, least, most, 8)
+}
+
+func skewed(r *rand.Rand, least, most time.Duration, by float64) time.Duration {
+	return (least + time.Duration(float64(most-least)*math.Pow(r.Float64(), by))).Round(time.Millisecond)
 }
 
 // spell is the action that begins a spell.
@@ -65,7 +68,11 @@ func spell(of, what string, rate float64, strength float64, least, most time.Dur
 			names := w.LoginNames()
 			s.Login = names[r.IntN(len(names))]
 		}
-		w.Begin(s, lasting(r, least, most))
+		by := 8.0
+		if of == "network" && strength < 1 { // there are few calls that it can befall
+			by = 2
+		}
+		w.Begin(s, skewed(r, least, most, by))
 	}}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"belfry/worker/posts/poststest"
 	"belfry/worker/simulation"
+	"belfry/worker/tasks/taskstest"
 )
 
 var (
@@ -18,7 +19,7 @@ var (
 
 // parts are what the simulated program consists of.
 func parts() []simulation.Part {
-	return []simulation.Part{poststest.New().Part()}
+	return []simulation.Part{poststest.New().Part(), taskstest.New().Part()}
 }
 
 // TestYear plays months of the whole program's life, with people, networks and bad luck.

@@ -94,13 +94,13 @@ func (p *Part) schedule(w *simulation.World, r *rand.Rand, in time.Duration) {
 	}
 }
 
-// pick chooses a wish that people do something with.
+// pick chooses a wish that people do something with. Which one does not depend on what others there are.
 func (p *Part) pick(r *rand.Rand) *wish {
 	all := slices.DeleteFunc(p.all(), func(wi *wish) bool { return wi.doubt })
 	if len(all) == 0 {
 		return nil
 	}
-	return all[r.IntN(len(all))]
+	return simulation.Pick(r, all, func(wi *wish) string { return wi.tag })
 }
 
 func (p *Part) change(w *simulation.World, r *rand.Rand) {
@@ -185,8 +185,8 @@ func (p *Part) one(what string, act func(*wish, *posts.Worker, *store.Tx) (store
 		case "publish now":
 			wi.asked, wi.held = time.Now(), false
 		case "approve":
+			wi.paused = wi.paused && !wi.held
 			wi.held = false
-			wi.paused = false
 		case "run now":
 			wi.asked = time.Now()
 		case "pause":

@@ -96,7 +96,9 @@ func (n network) Reach(ctx context.Context, login uint64, target string) error {
 	return err
 }
 
-func (n network) Publisher(login uint64) platform.Publisher { return n.p.World.Network.Publisher(n.p, login) }
+func (n network) Publisher(login uint64) platform.Publisher {
+	return n.p.World.Network.Publisher(n.p, login)
+}
 
 // text is what a post says: its tag, which names it in the network's ledger, and that of its last change.
 func text(tag, change string) string { return fmt.Sprintf("post %s.%s", tag, change) }
