@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"sync"
 	"time"
 
@@ -242,14 +241,4 @@ func (f *fate) befall(what string, r *rand.Rand) {
 	case "logged out":
 		fail(platform.Login, platform.ScopeIdentity, "AUTH_KEY_UNREGISTERED")
 	}
-}
-
-// Gone returns since when the network is gone, in the bubble's time; zero if it is there. It may be called from
-// any goroutine.
-func (n *Network) Gone() (since time.Time) {
-	all := n.w.active("network")
-	if i := slices.IndexFunc(all, func(s *Spell) bool { return s.What == "network gone" && s.Strength >= 1 }); i >= 0 {
-		return all[i].From
-	}
-	return time.Time{}
 }

@@ -48,6 +48,18 @@ func (w *World) active(of string) (all []*Spell) {
 	return all
 }
 
+// Spell returns a spell that is on, or nil. It may be called from any goroutine.
+func (w *World) Spell(what string) *Spell {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, s := range w.spells {
+		if s.What == what && s.Active() {
+			return s
+		}
+	}
+	return nil
+}
+
 // lasting is a length of time: mostly near the least, and seldom near the most.
 func lasting(r *rand.Rand, least, most time.Duration) time.Duration {
 	return skewed(r, least, most, 8)

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"belfry/worker/alerts/alertstest"
+	"belfry/worker/notices/noticestest"
 	"belfry/worker/posts/poststest"
 	"belfry/worker/simulation"
 	"belfry/worker/tasks/taskstest"
@@ -19,7 +21,8 @@ var (
 
 // parts are what the simulated program consists of.
 func parts() []simulation.Part {
-	return []simulation.Part{poststest.New().Part(), taskstest.New().Part()}
+	notices := noticestest.New()
+	return []simulation.Part{poststest.New().Part(), taskstest.New().Part(), notices.Part(), alertstest.New(notices).Part()}
 }
 
 // TestYear plays months of the whole program's life, with people, networks and bad luck.
