@@ -11,6 +11,9 @@ import (
 // of the clock the scheduler starts nothing for 5 minutes.
 const fairAfter = 7 * time.Minute
 
+// longestLease is longer than any run may take that the simulation has.
+const longestLease = time.Hour
+
 // fair complains of jobs that are due and are not started although their lane has room, and of jobs that run
 // in more than their lane allows.
 func (w *World) fair(tx *store.Tx) {
@@ -20,6 +23,9 @@ func (w *World) fair(tx *store.Tx) {
 			w.Complain("schedule: lanes", "%s and %s run at once in lane %s", other, job.Name, job.Lane)
 		}
 		running[job.Lane] = job.Name
+		if over := tx.Now().Sub(job.LeaseEnd); w.Calm(fairAfter, "process", "disk", "clock") && (over < -longestLease || over > fairAfter) {
+			w.Complain("schedule: lease", "%s runs since %v, and its lease ends at %v", job.Name, job.Started, job.LeaseEnd)
+		}
 	}
 	paused, err := tx.Settings.Value(store.Paused)
 	if err != nil || !w.Calm(fairAfter, "process", "disk", "clock") {

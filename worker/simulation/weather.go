@@ -92,7 +92,10 @@ func spell(of, what string, rate float64, strength float64, least, most time.Dur
 func weather() []Action {
 	const hour, day = time.Hour, 24 * time.Hour
 	return []Action{
-		spell("network", "network gone", .25, 1, 10*time.Second, 2*day),
+		spell("network", "network gone", .15, 1, 10*time.Second, 12*hour),
+		{Name: "weather: outage", Rate: .01, Weather: true, Do: func(w *World, r *rand.Rand) {
+			w.Begin(Spell{Of: "network", What: "network gone", Strength: 1}, lasting(r, 6*hour, 3*day))
+		}},
 		spell("network", "answers lost", .5, .999, 2*time.Minute, 8*hour),
 		spell("network", "late", .5, .999, 2*time.Minute, 8*hour),
 		spell("network", "doubled", .3, .999, 2*time.Minute, 8*hour),

@@ -4,6 +4,8 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"runtime/debug"
 	"testing"
 
 	"belfry/worker/alerts/alertstest"
@@ -18,6 +20,11 @@ var (
 	seed = flag.Uint64("seed", 0, "simulate this seed alone")
 	days = flag.Int("days", 0, "how many days are simulated; 0: 15, and 365 with -long")
 )
+
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400) // a history makes much garbage and keeps little
+	os.Exit(m.Run())
+}
 
 // parts are what the simulated program consists of.
 func parts() []simulation.Part {

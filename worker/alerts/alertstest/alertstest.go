@@ -3,7 +3,6 @@
 package alertstest
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -37,7 +36,7 @@ func (p *Part) Part() simulation.Part {
 			}},
 		},
 		Start:      p.start,
-		EvenPaused: func(lane string) bool { return lane == alerts.Kind || lane == alerts.HeartbeatKind },
+		EvenPaused: func(lane string) bool { return lane == alerts.Kind },
 		Hourly:     p.hourly,
 		Daily:      p.daily,
 	}
@@ -57,9 +56,6 @@ func (p *Part) start(process *simulation.Process) (map[string]scheduler.Kind, er
 				return w.Now().Add(-time.Since(gone.From)), "network gone"
 			}
 			return time.Time{}, ""
-		},
-		Heartbeat: func(ctx context.Context) error {
-			return w.Network.Call(ctx, process, 0, "heartbeat", func() {})
 		},
 	})
 	return p.Worker.Jobs(), p.Worker.Start()

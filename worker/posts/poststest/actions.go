@@ -71,7 +71,7 @@ func (p *Part) schedule(w *simulation.World, r *rand.Rand, in time.Duration) {
 	if r.IntN(5) == 0 {
 		req.Lateness = store.Lateness{Policy: store.LateSkip, Grace: time.Duration(1+r.IntN(120)) * time.Minute}
 	}
-	wi.held = req.Hold
+	wi.held, wi.grace = req.Hold, req.Lateness.Grace
 	draft, err := p.Worker.Prepare(context.Background(), req)
 	if err != nil {
 		w.Note("schedule %s: %v", wi.tag, err)
@@ -138,9 +138,6 @@ func (p *Part) change(w *simulation.World, r *rand.Rand) {
 	defer p.mu.Unlock()
 	wi.doubt = wi.doubt || doubt
 	if err == nil {
-		if next.text != wi.text {
-			wi.replaced = append(wi.replaced, wi.text)
-		}
 		wi.text, wi.target, wi.at, wi.cancelled, wi.finals = next.text, next.target, next.at, time.Time{}, 0
 		wi.asked = time.Time{}
 	}
@@ -181,7 +178,7 @@ func (p *Part) one(what string, act func(*wish, *posts.Worker, *store.Tx) (store
 				wi.cancelled = time.Now()
 			}
 		case "retry":
-			wi.asked, wi.cancelled, wi.held, wi.finals = time.Now(), time.Time{}, false, 0
+			wi.asked, wi.cancelled, wi.held, wi.grace, wi.finals = time.Now(), time.Time{}, false, 0, 0
 		case "publish now":
 			wi.asked, wi.held = time.Now(), false
 		case "approve":

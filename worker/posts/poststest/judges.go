@@ -44,6 +44,8 @@ func (p *Part) heard(m simulation.Message) {
 		w.Complain("posts: held", "post %d (%s) went out without approval", wi.id, wi.tag)
 	case wi.asked.IsZero() && wi.at.After(w.Latest(time.Now().Add(-earlyBy))):
 		w.Complain("posts: early", "post %d (%s) went out at %v and was scheduled for %v", wi.id, wi.tag, m.Clock, wi.at)
+	case wi.asked.IsZero() && wi.grace > 0 && m.Clock.Sub(wi.at) > wi.grace+earlyBy && w.Calm(earlyBy, "clock"):
+		w.Complain("posts: too late", "post %d (%s) of %v went out at %v, and was not to be late by more than %v", wi.id, wi.tag, wi.at, m.Clock, wi.grace)
 	}
 }
 

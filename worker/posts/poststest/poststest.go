@@ -38,10 +38,10 @@ type wish struct {
 	text      string
 	target    string
 	login     uint64
-	at        time.Time // by the clock
-	replaced  []string  // texts that are not to go out any more
-	asked     time.Time // when it was asked for at once, in the bubble's time; zero: it was not
-	cancelled time.Time // likewise
+	at        time.Time     // by the clock
+	grace     time.Duration // that it may be late by; 0: as long as it takes
+	asked     time.Time     // when it was asked for at once, in the bubble's time; zero: it was not
+	cancelled time.Time     // likewise
 	held      bool
 	paused    bool // its job is
 	doubt     bool // a change was made or not

@@ -86,8 +86,11 @@ func (p *Part) one(what string, act func(*store.Tx, uint64) (store.Task, error))
 			return
 		}
 		wi := simulation.Pick(r, all, func(wi *wish) string { return wi.tag })
-		var task store.Task
+		var was, task store.Task
 		doubt, err := process.Update(func(tx *store.Tx) (err error) {
+			if was, err = tx.Tasks.Get(wi.id); err != nil {
+				return err
+			}
 			task, err = act(tx, wi.id)
 			return err
 		})
@@ -104,10 +107,9 @@ func (p *Part) one(what string, act func(*store.Tx, uint64) (store.Task, error))
 		case "resume":
 			wi.stopped, wi.finals = time.Time{}, 0
 		case "retry":
-			if task.Status != store.TaskPreparing {
-				wi.finals = 0
+			if was.Status.Final() { // one that is paused stays so
+				wi.finals, wi.stopped = 0, time.Time{}
 			}
-			wi.stopped = time.Time{}
 		}
 	}
 }
