@@ -22,6 +22,7 @@ func people() []Action {
 
 // resumeAll is tried until it is done.
 func (w *World) resumeAll() {
+	w.Disturb("pause")
 	if !w.act("resume all", scheduler.ResumeAll) {
 		w.After(time.Minute, w.resumeAll)
 	}

@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"testing"
 
+	"belfry/worker/accounts/accountstest"
 	"belfry/worker/alerts/alertstest"
 	"belfry/worker/notices/noticestest"
 	"belfry/worker/posts/poststest"
@@ -29,7 +30,9 @@ func TestMain(m *testing.M) {
 // parts are what the simulated program consists of.
 func parts() []simulation.Part {
 	notices := noticestest.New()
-	return []simulation.Part{poststest.New().Part(), taskstest.New().Part(), notices.Part(), alertstest.New(notices).Part()}
+	return []simulation.Part{
+		poststest.New().Part(), taskstest.New().Part(), notices.Part(), alertstest.New(notices).Part(), accountstest.New(notices).Part(),
+	}
 }
 
 // TestYear plays months of the whole program's life, with people, networks and bad luck.
