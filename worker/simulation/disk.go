@@ -14,7 +14,9 @@ type disk struct {
 	mu       sync.Mutex
 	commits  uint64 // all that were tried
 	crash    int    // commits until the process dies; 0: it does not
+	sent     bool   // it dies at the first commit after the next message
 	stage    store.Stage
+	off      time.Duration // for which the machine is off after the crash
 	failedAt time.Time
 }
 
@@ -22,7 +24,16 @@ type disk struct {
 func (d *disk) heal() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.crash = 0
+	d.crash, d.sent = 0, false
+}
+
+// messageMade says that the network has made a message of which the process does not know yet.
+func (d *disk) messageMade() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.sent {
+		d.crash, d.sent = 1, false
+	}
 }
 
 // commit is called before and after each commit of the process.

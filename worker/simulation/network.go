@@ -113,6 +113,7 @@ func (n *Network) put(login uint64, post platform.Post, asked time.Time) int64 {
 	}
 	n.mu.Unlock()
 	if !known {
+		n.w.disk.messageMade()
 		for _, hear := range n.heard {
 			hear(m)
 		}

@@ -96,11 +96,15 @@ func (w *World) open(p *Process) (err error) {
 func (w *World) bury() {
 	w.Disturb("process")
 	w.stats.Crashes++
-	w.Note("crash")
+	w.disk.mu.Lock()
+	off := w.disk.off
+	w.disk.off = 0
+	w.disk.mu.Unlock()
+	w.Note("crash; the machine is off for %v", off)
 	p := w.process
 	w.process = nil
 	w.shut(p)
-	w.After(restart, w.boot)
+	w.After(restart+off, w.boot)
 }
 
 // shut takes the file from a process that is dead. What still runs of it ends by itself.

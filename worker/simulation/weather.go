@@ -1,7 +1,6 @@
 package simulation
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"time"
@@ -110,6 +109,12 @@ func weather() []Action {
 		loginOut("logged out", .1),
 		loginOut("restricted", .1),
 		{Name: "weather: crash", Rate: 1, Weather: true, Do: crash},
+		{Name: "weather: crash after a message", Rate: 1, Weather: true, Do: func(w *World, r *rand.Rand) {
+			crash(w, r)
+			w.disk.mu.Lock()
+			defer w.disk.mu.Unlock()
+			w.disk.crash, w.disk.sent = 0, true
+		}},
 		{Name: "weather: crash loop", Rate: .1, Weather: true, Do: func(w *World, r *rand.Rand) {
 			for range 2 + r.IntN(8) {
 				w.After(time.Duration(r.Int64N(int64(2*time.Minute))), func() { crash(w, r) })
@@ -155,7 +160,10 @@ func crash(w *World, r *rand.Rand) {
 	if r.IntN(2) == 0 {
 		d.stage = store.AfterCommit
 	}
-	w.Note("%s", fmt.Sprintf("it is to crash %s the commit %d from now", d.stage, d.crash))
+	if d.off = 0; r.IntN(5) == 0 { // a power failure
+		d.off = lasting(r, time.Minute, 48*time.Hour)
+	}
+	w.Note("it is to crash %s a commit", d.stage)
 }
 
 // bootAgain starts the program, if nothing else has.

@@ -94,9 +94,14 @@ func (p *Part) schedule(w *simulation.World, r *rand.Rand, in time.Duration) {
 	}
 }
 
-// pick chooses a wish that people do something with. Which one does not depend on what others there are.
+// pick chooses a wish that people do something with: every other time one that is just going out, if there is
+// any. Which one does not depend on what others there are.
 func (p *Part) pick(r *rand.Rand) *wish {
 	all := slices.DeleteFunc(p.all(), func(wi *wish) bool { return wi.doubt })
+	now := slices.DeleteFunc(slices.Clone(all), func(wi *wish) bool { return p.world.Now().Sub(wi.at).Abs() > 10*time.Minute })
+	if len(now) > 0 && r.IntN(2) == 0 {
+		all = now
+	}
 	if len(all) == 0 {
 		return nil
 	}
