@@ -27,7 +27,7 @@ func (w *World) Now() time.Time {
 }
 
 // Ahead is how far the clock is ahead of the time that has passed.
-func (w *World) Ahead() time.Duration { return w.Now().Sub(time.Now()).Round(time.Millisecond) }
+func (w *World) Ahead() time.Duration { return time.Until(w.Now()).Round(time.Millisecond) }
 
 // SetClock adds to what the clock shows.
 func (w *World) SetClock(step time.Duration) {

@@ -39,8 +39,11 @@ func (p *Process) Dead() bool {
 	}
 }
 
-// boot starts the program. If it cannot start, it is started again later, as systemd does.
+// boot starts the program, unless it runs. If it cannot start, it is started again later, as systemd does.
 func (w *World) boot() {
+	if w.process != nil {
+		return
+	}
 	p := &Process{World: w, died: make(chan struct{}), ended: make(chan struct{})}
 	p.crash = sync.OnceFunc(func() { close(p.died) })
 	w.stats.Starts++

@@ -28,6 +28,11 @@ func Shrink(t *testing.T, h History, result Result, parts func() []Part, limit t
 		return false
 	}
 	h.cut(result)
+	for keep := len(h.Events)/32 + 1; keep < len(h.Events); keep *= 2 { // often only the last days matter, and they are played fast
+		if try(earlier(h.Events[len(h.Events)-keep:])) {
+			break
+		}
+	}
 	for size := (len(h.Events) + 1) / 2; size > 0; size /= 2 {
 		for again := true; again; {
 			again = false

@@ -113,7 +113,7 @@ func weather() []Action {
 			crash(w, r)
 			w.disk.mu.Lock()
 			defer w.disk.mu.Unlock()
-			w.disk.crash, w.disk.sent = 0, true
+			w.disk.crash, w.disk.sent, w.disk.stage = 0, true, store.BeforeCommit
 		}},
 		{Name: "weather: crash loop", Rate: .1, Weather: true, Do: func(w *World, r *rand.Rand) {
 			for range 2 + r.IntN(8) {
@@ -123,7 +123,7 @@ func weather() []Action {
 		{Name: "weather: orderly end", Rate: .5, Weather: true, Do: func(w *World, r *rand.Rand) {
 			w.end(false)
 			if w.process == nil {
-				w.After(lasting(r, time.Second, 2*day), w.bootAgain)
+				w.After(lasting(r, time.Second, 2*day), w.boot)
 			}
 		}},
 		{Name: "weather: clock step", Rate: .3, Weather: true, Do: func(w *World, r *rand.Rand) {
@@ -160,15 +160,8 @@ func crash(w *World, r *rand.Rand) {
 	if r.IntN(2) == 0 {
 		d.stage = store.AfterCommit
 	}
-	if d.off = 0; r.IntN(5) == 0 { // a power failure
-		d.off = lasting(r, time.Minute, 48*time.Hour)
+	if d.off = 0; r.IntN(3) == 0 { // a power failure
+		d.off = skewed(r, time.Minute, 24*time.Hour, 3)
 	}
 	w.Note("it is to crash %s a commit", d.stage)
-}
-
-// bootAgain starts the program, if nothing else has.
-func (w *World) bootAgain() {
-	if w.process == nil {
-		w.boot()
-	}
 }
