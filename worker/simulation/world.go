@@ -83,7 +83,7 @@ func newWorld(t *testing.T, h History, parts []Part) *World {
 		actions: map[string]func(*World, *rand.Rand){}, calm: map[string]time.Time{}}
 	w.stats.Faults = map[string]int{}
 	w.Network = newNetwork(w)
-	w.clock.start(w.start)
+	w.clock.start(w.start, h.Seed)
 	for _, a := range Actions(parts) {
 		w.actions[a.Name] = a.Do
 	}

@@ -37,7 +37,7 @@ func parts() []simulation.Part {
 
 // TestYear plays months of the whole program's life, with people, networks and bad luck.
 func TestYear(t *testing.T) {
-	seeds, each := []uint64{1, 2, rand.Uint64(), rand.Uint64()}, 15
+	seeds, each := []uint64{3, 6, rand.Uint64(), rand.Uint64()}, 15 // a leap day; the clocks of New York are changed
 	if *long {
 		seeds, each = nil, 365
 		for n := range uint64(20) {
