@@ -6,6 +6,8 @@ import (
 	"runtime/debug"
 	"slices"
 	"time"
+
+	"go.etcd.io/bbolt"
 )
 
 // maxGroup bounds the updates that share a commit, and so the time that the first of them waits.
@@ -167,14 +169,11 @@ func (db *DB) tryGroup(group []*call) (tx *Tx, ran, failed int, err error) {
 		}
 		ran++
 	}
-	db.at(beforeCommit)
 	if tx.writes == 0 {
 		err = btx.Rollback()
-	} else if err = btx.Commit(); err == nil {
+	} else if err = db.commit(btx); err == nil {
 		db.guard.after()
-		db.at(afterCommit)
 		db.commits.Add(1)
-		db.clean = false
 	} else {
 		tx.undoIDs()
 	}
@@ -186,18 +185,32 @@ func (db *DB) tryGroup(group []*call) (tx *Tx, ran, failed int, err error) {
 	return tx, ran, -1, nil
 }
 
-// stage is a place at which tests let the process end.
-type stage string
+// Stage is a place in a commit at which [Options.Commit] is called.
+type Stage string
 
+// The stages of a commit.
 const (
-	beforeCommit stage = "before"
-	afterCommit  stage = "after" // and before anybody is told
+	BeforeCommit Stage = "before"
+	AfterCommit  Stage = "after" // it is durable, and its callers do not know
 )
 
-func (db *DB) at(s stage) {
-	if db.reached != nil {
-		db.reached(s)
+// commit commits what was written.
+func (db *DB) commit(btx *bbolt.Tx) error {
+	if err := db.at(BeforeCommit); err != nil {
+		return errors.Join(err, btx.Rollback())
 	}
+	db.clean = false
+	if err := btx.Commit(); err != nil {
+		return err
+	}
+	return db.at(AfterCommit)
+}
+
+func (db *DB) at(s Stage) error {
+	if db.opts.Commit == nil {
+		return nil
+	}
+	return db.opts.Commit(s)
 }
 
 // run calls fn and turns a panic into a value, because the caller of Update may be another

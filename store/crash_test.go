@@ -105,13 +105,14 @@ func writeUntilKilled(args []string) error {
 		return err
 	}
 	commits := 0
-	db.reached = func(s stage) {
-		if s == stage(*where) {
+	db.opts.Commit = func(s Stage) error {
+		if s == Stage(*where) {
 			if commits++; commits == *when {
 				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 				select {}
 			}
 		}
+		return nil
 	}
 	fmt.Println("ready")
 	failed := make([]error, workers)

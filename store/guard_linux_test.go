@@ -217,7 +217,7 @@ func commits(t *testing.T, db *DB, n int) {
 
 // slowCopy copies the file in two reads, the first one of first bytes as soon as when is reached,
 // with many commits before the second, and returns what is wrong with the copy.
-func slowCopy(t *testing.T, db *DB, when stage, first int64) []Problem {
+func slowCopy(t *testing.T, db *DB, when Stage, first int64) []Problem {
 	t.Helper()
 	load(t, db, 0)()
 	commits(t, db, 20)
@@ -233,10 +233,11 @@ func slowCopy(t *testing.T, db *DB, when stage, first int64) []Problem {
 			t.Fatal(err)
 		}
 	}
-	db.reached = func(s stage) {
+	db.opts.Commit = func(s Stage) error {
 		if s == when && in == nil {
 			begin()
 		}
+		return nil
 	}
 	commits(t, db, 1)
 	if in == nil {
@@ -263,7 +264,7 @@ func slowCopy(t *testing.T, db *DB, when stage, first int64) []Problem {
 
 // A copier may open the file at any point of a commit, and take as long as it likes over any part.
 func TestACopyMayTakeAsLongAsItLikes(t *testing.T) {
-	for _, when := range []stage{"between commits", beforeCommit, afterCommit} {
+	for _, when := range []Stage{"between commits", BeforeCommit, AfterCommit} {
 		for _, first := range []int64{2 * 4096, 20 * 4096} {
 			t.Run(fmt.Sprint(when, ", ", first, " bytes at first"), func(t *testing.T) {
 				if problems := slowCopy(t, guarded(t, Options{}), when, first); len(problems) > 0 {

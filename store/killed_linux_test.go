@@ -20,7 +20,7 @@ func TestKilledAroundACommitNothingConfirmedIsLost(t *testing.T) {
 	if *long {
 		last = 40
 	}
-	for _, s := range []stage{beforeCommit, afterCommit} {
+	for _, s := range []Stage{BeforeCommit, AfterCommit} {
 		for commit := 1; commit <= last; commit++ {
 			o := runChild(t, nil, nil, "-path", path, "-stage", string(s), "-commit", fmt.Sprint(commit))
 			reconcile(t, path, o, model)

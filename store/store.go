@@ -58,6 +58,9 @@ type Options struct {
 	// Note is told, in a sentence for the log, what the owner should know and no error says. It is
 	// called from any goroutine and must not use the DB.
 	Note func(string)
+	// Commit is called in tests before and after each commit; nil is not. An error fails the commit as one of
+	// the disk does: nothing was written before it, and everything after it.
+	Commit func(Stage) error
 
 	anyVersion bool // open for its pages alone, whatever is in them
 	isCopy     bool // do not copy it once more before a migration
@@ -101,7 +104,6 @@ type DB struct {
 	watchers    watchers
 	laneChanges laneChanges
 	commits     atomic.Uint64
-	reached     func(stage) // nil but in tests
 }
 
 // Path returns the path that the file was opened with.

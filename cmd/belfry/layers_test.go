@@ -47,6 +47,8 @@ var (
 		"platform/profile": {"i18n"},
 		"worker/tasks":     {"worker/identities"}, // a login that can act again
 		"worker/alerts":    {"worker/identities"}, // one that cannot
+		// It plays all of them, each with the part that lies beside it.
+		"worker/simulation": {"workers"},
 	}
 
 	// onlyIn names libraries that are the business of certain rooms alone.
@@ -172,6 +174,13 @@ func TestEachHouseRuleIsEnforced(t *testing.T) {
 		{"worker/posts/run.go", "belfry/platform/telegram", true},
 		{"worker/posts/run.go", "belfry/worker/rules", false},
 		{"worker/posts/run.go", "belfry/web", false},
+		{"worker/posts/run.go", "belfry/worker/simulation", false},
+		{"web/page/posts.go", "belfry/worker/simulation", false},
+		{"worker/posts/poststest/judges.go", "belfry/worker/simulation", true},
+		{"worker/alerts/alertstest/alertstest.go", "belfry/worker/notices/noticestest", true},
+		{"worker/alerts/alertstest/alertstest.go", "belfry/worker/notices", false},
+		{"worker/simulation/world.go", "belfry/worker/posts", false},
+		{"worker/simulation/year_test.go", "belfry/worker/posts/poststest", true},
 		{"worker/posts/run.go", "belfry/worker/adminbot", false},
 		{"worker/adminbot/posts.go", "belfry/worker/posts", true},
 		{"worker/adminbot/posts.go", "belfry/web", false},
@@ -223,7 +232,7 @@ func broken(file, imported string) string {
 		return "a package for tests is only for _test.go files and for programs in " + strings.Join(runTestPackages, " and ")
 	}
 	targetRoom := roomOf(target)
-	if targetRoom == room {
+	if targetRoom == room || isPart(path.Dir(file)) && isPart(target) {
 		return ""
 	}
 	allowed, known := mayImport[room]
@@ -266,4 +275,9 @@ func kindOf(room string) string {
 }
 
 // isTestPackage: telegramtest beside telegram, in the manner of net/http/httptest.
-func isTestPackage(dir string) bool { return strings.HasSuffix(path.Base(dir), "test") }
+func isTestPackage(dir string) bool {
+	return strings.HasSuffix(path.Base(dir), "test") || dir == "worker/simulation"
+}
+
+// isPart: what the workers bring into the simulation may build on it and on each other.
+func isPart(dir string) bool { return strings.HasPrefix(dir, "worker/") && isTestPackage(dir) }

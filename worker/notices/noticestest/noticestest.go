@@ -1,0 +1,115 @@
+// Package noticestest brings the bot that tells the admins into the simulation, and a judge who compares what
+// they got with what they were to be told.
+package noticestest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"belfry/platform"
+	"belfry/store"
+	"belfry/worker"
+	"belfry/worker/notices"
+	"belfry/worker/simulation"
+)
+
+// Part is the notices of one world.
+type Part struct {
+	Worker *notices.Worker // of the process that runs
+	login  uint64
+	judged int // messages of the ledger
+}
+
+// New returns the part of a world.
+func New() *Part { return &Part{} }
+
+// admins are the chats of those who are told.
+var admins = []string{"1001", "1002"}
+
+// hook stands for the webhook in the ledger: it is no login.
+const hook = 0
+
+// Part is what the simulation plays. It comes before the parts that tell something.
+func (p *Part) Part() simulation.Part {
+	return simulation.Part{
+		Name:   "notices",
+		Logins: []store.Identity{{Platform: "telegram", Name: "notify", Kind: store.IdentityBot, State: store.IdentityReady}},
+		Start:  p.start,
+		Hourly: p.hourly,
+		Daily:  p.daily,
+	}
+}
+
+func (p *Part) start(process *simulation.Process) worker.Module {
+	w := process.World
+	p.login = w.Logins["notify"]
+	p.Worker = notices.New(process.DB, notices.Config{
+		Admins: admins, Bot: bot{w.Network.Publisher(process, p.login), process, p.login}, Webhook: w.Network.Publisher(process, hook),
+	})
+	return p.Worker.Module()
+}
+
+// bot is the bot of a process.
+type bot struct {
+	platform.Publisher
+	process *simulation.Process
+	login   uint64
+}
+
+func (b bot) Edit(ctx context.Context, id int64, post platform.Post) error {
+	return b.process.World.Network.Call(ctx, b.process, b.login, fmt.Sprint("edit ", id, " ", post.Text), func() {})
+}
+
+func (b bot) Answer(ctx context.Context, query int64, _ string) error {
+	return b.process.World.Network.Call(ctx, b.process, b.login, fmt.Sprint("answer ", query), func() {})
+}
+
+// waits is how long a notice may wait when all has been well for as long: the pause between two attempts has
+// grown before that.
+const waits = 15 * time.Minute
+
+// hourly complains of notices that wait for nothing.
+func (p *Part) hourly(w *simulation.World, tx *store.Tx) {
+	login, err := tx.Identities.Get(p.login)
+	_, told := w.Network.LongestWait(p.login)
+	if err != nil || login.State != store.IdentityReady || time.Since(told) < 2*waits || !w.Calm(2*waits, "process", "disk", "clock", "network") {
+		return
+	}
+	for _, lane := range []string{"notices", "notices:first"} {
+		for _, chat := range admins {
+			n, err := tx.Notices.Next(lane, chat)
+			if err == nil && tx.Now().Sub(n.CreatedAt) > 2*waits && !n.Waits(tx.Now().Add(-time.Minute)) {
+				w.Complain("notices: late", "notice %d to %s of %v is not sent: %+v", n.ID, chat, n.CreatedAt, n)
+			}
+			w.Judged(1)
+		}
+	}
+}
+
+// daily compares what was told with the network's ledger.
+func (p *Part) daily(w *simulation.World, tx *store.Tx) {
+	got := map[string]map[int64]bool{}
+	messages := w.Network.Messages(func(m simulation.Message) bool { return slices.Contains(admins, m.Target) })
+	for _, m := range messages {
+		if got[m.Target] == nil {
+			got[m.Target] = map[int64]bool{}
+		}
+		got[m.Target][m.Post.Key] = true
+	}
+	known := map[int64]bool{}
+	for n := range tx.Notices.All() {
+		known[n.Key] = true
+		if !n.SentAt.IsZero() && n.Edit == 0 && n.Chat != store.WebhookChat && !got[n.Chat][n.Key] {
+			w.Complain("notices: sent", "notice %d (%q) is sent to %s by its record, and is not there", n.ID, n.Text, n.Chat)
+		}
+	}
+	for _, m := range messages[min(p.judged, len(messages)):] {
+		if !known[m.Post.Key] {
+			w.Complain("notices: at most once", "message %d to %s (%q) is no notice's: it was sent with another key, or is told again with others", m.ID, m.Target, m.Post.Text)
+		}
+	}
+	w.Judged(len(messages) - p.judged)
+	p.judged = len(messages)
+}

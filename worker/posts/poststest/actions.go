@@ -1,0 +1,200 @@
+package poststest
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"belfry/scheduler"
+	"belfry/store"
+	"belfry/worker/posts"
+	"belfry/worker/simulation"
+)
+
+func sorted(all iter.Seq[*wish]) []*wish {
+	return slices.SortedFunc(all, func(a, b *wish) int { return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.tag, b.tag)) })
+}
+
+func (p *Part) actions() []simulation.Action {
+	do := func(fn func(w *simulation.World, r *rand.Rand)) func(*simulation.World, *rand.Rand) {
+		return func(w *simulation.World, r *rand.Rand) {
+			if w.Process() != nil {
+				fn(w, r)
+			}
+		}
+	}
+	return []simulation.Action{
+		{Name: "posts: schedule", Rate: 12, Do: do(func(w *simulation.World, r *rand.Rand) { p.schedule(w, r, ahead(r)) })},
+		{Name: "posts: burst", Rate: .5, Do: do(func(w *simulation.World, r *rand.Rand) {
+			at := ahead(r)
+			for range 2 + r.IntN(20) {
+				p.schedule(w, r, at)
+			}
+		})},
+		{Name: "posts: change", Rate: 4, Do: do(p.change)},
+		{Name: "posts: cancel", Rate: 1.5, Do: do(p.one("cancel", func(wi *wish, w *posts.Worker, tx *store.Tx) (store.Post, error) { return w.Cancel(tx, wi.id) }))},
+		{Name: "posts: retry", Rate: 1.5, Do: do(p.one("retry", func(wi *wish, w *posts.Worker, tx *store.Tx) (store.Post, error) { return w.Retry(tx, wi.id) }))},
+		{Name: "posts: publish now", Rate: .7, Do: do(p.one("publish now", func(wi *wish, w *posts.Worker, tx *store.Tx) (store.Post, error) { return w.PublishNow(tx, wi.id) }))},
+		{Name: "posts: approve", Rate: 1.5, Do: do(p.one("approve", func(wi *wish, w *posts.Worker, tx *store.Tx) (store.Post, error) { return w.Approve(tx, wi.id) }))},
+		{Name: "posts: pause", Rate: .7, Do: do(p.one("pause", job(scheduler.Pause)))},
+		{Name: "posts: resume", Rate: 1, Do: do(p.one("resume", job(posts.Approved(scheduler.Resume))))},
+		{Name: "posts: run now", Rate: .5, Do: do(p.one("run now", job(posts.Approved(scheduler.RunNow))))},
+	}
+}
+
+// ahead is how far ahead people plan.
+func ahead(r *rand.Rand) time.Duration {
+	switch r.IntN(10) {
+	case 0:
+		return 0
+	case 1, 2, 3:
+		return time.Duration(r.Int64N(int64(time.Hour)))
+	case 4, 5, 6, 7:
+		return time.Duration(r.Int64N(int64(24 * time.Hour)))
+	}
+	return time.Duration(r.Int64N(int64(10 * 24 * time.Hour))).Truncate(time.Minute)
+}
+
+var targets = []string{"@channel", "@evening_news", "@weather", "@sports", "@culture"}
+
+func (p *Part) schedule(w *simulation.World, r *rand.Rand, in time.Duration) {
+	name := []string{"main", "main", "main", "second", "anna"}[r.IntN(5)]
+	wi := &wish{tag: tag(r.Uint64()), login: w.Logins[name], target: targets[r.IntN(len(targets))]}
+	wi.text, wi.at = text(wi.tag, "0"), w.Now().Add(in).UTC()
+	req := posts.Request{
+		Text: wi.text, Platform: telegram, IdentityID: wi.login, Target: wi.target,
+		ScheduledTime: wi.at.Format(time.RFC3339Nano), AllowPast: true, Hold: r.IntN(10) == 0,
+	}
+	if r.IntN(5) == 0 {
+		req.Lateness = store.Lateness{Policy: store.LateSkip, Grace: time.Duration(1+r.IntN(120)) * time.Minute}
+	}
+	wi.held, wi.grace = req.Hold, req.Lateness.Grace
+	draft, err := p.Worker.Prepare(context.Background(), req)
+	if err != nil {
+		w.Note("schedule %s: %v", wi.tag, err)
+		return
+	}
+	process := w.Process()
+	if process == nil {
+		return
+	}
+	wi.doubt, err = process.Update(func(tx *store.Tx) error {
+		post, err := p.Worker.Schedule(tx, draft)
+		wi.id = post.ID
+		return err
+	})
+	w.Note("schedule post %d %s for %s by %s in %s, held %v, %+v: %v", wi.id, wi.tag, wi.at.Format(time.DateTime), name, wi.target, wi.held, req.Lateness, err)
+	if err == nil || wi.doubt {
+		p.mu.Lock()
+		p.wishes[wi.tag] = wi
+		p.mu.Unlock()
+	}
+}
+
+// pick chooses a wish that people do something with: every other time one that is just going out, if there is
+// any. Which one does not depend on what others there are.
+func (p *Part) pick(r *rand.Rand) *wish {
+	all := slices.DeleteFunc(p.all(), func(wi *wish) bool { return wi.doubt })
+	now := slices.DeleteFunc(slices.Clone(all), func(wi *wish) bool { return p.world.Now().Sub(wi.at).Abs() > 10*time.Minute })
+	if len(now) > 0 && r.IntN(2) == 0 {
+		all = now
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return simulation.Pick(r, all, func(wi *wish) string { return wi.tag })
+}
+
+func (p *Part) change(w *simulation.World, r *rand.Rand) {
+	wi := p.pick(r)
+	if wi == nil {
+		return
+	}
+	next := *wi
+	patch := posts.Patch{AllowPast: true}
+	if r.IntN(2) == 0 {
+		next.text = text(wi.tag, tag(r.Uint64()))
+		patch.Text = &next.text
+	}
+	if r.IntN(3) == 0 {
+		next.target = targets[r.IntN(len(targets))]
+		patch.Target = &next.target
+	}
+	if r.IntN(2) == 0 || patch.Text == nil && patch.Target == nil {
+		next.at = w.Now().Add(ahead(r)).UTC()
+		at := next.at.Format(time.RFC3339Nano)
+		patch.ScheduledTime = &at
+	}
+	draft, err := p.Worker.PrepareChange(context.Background(), wi.id, patch)
+	process := w.Process()
+	if err != nil || process == nil {
+		w.Note("change post %d %s: %v", wi.id, wi.tag, err)
+		return
+	}
+	doubt, err := process.Update(func(tx *store.Tx) error {
+		_, err := p.Worker.Change(tx, wi.id, draft)
+		return err
+	})
+	w.Note("change post %d %s: %q for %s in %s: %v", wi.id, wi.tag, next.text, next.at.Format(time.DateTime), next.target, err)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	wi.doubt = wi.doubt || doubt
+	if err == nil {
+		wi.text, wi.target, wi.at, wi.cancelled, wi.finals = next.text, next.target, next.at, time.Time{}, 0
+		wi.asked = time.Time{}
+	}
+}
+
+func job(act func(*store.Tx, string) (store.Job, error)) func(*wish, *posts.Worker, *store.Tx) (store.Post, error) {
+	return func(wi *wish, _ *posts.Worker, tx *store.Tx) (store.Post, error) {
+		post, err := tx.Posts.Get(wi.id)
+		if err == nil {
+			_, err = act(tx, post.JobName())
+		}
+		return post, err
+	}
+}
+
+// one is the action that does something with one post.
+func (p *Part) one(what string, act func(*wish, *posts.Worker, *store.Tx) (store.Post, error)) func(*simulation.World, *rand.Rand) {
+	return func(w *simulation.World, r *rand.Rand) {
+		wi := p.pick(r)
+		if wi == nil {
+			return
+		}
+		var post store.Post
+		doubt, err := w.Process().Update(func(tx *store.Tx) (err error) {
+			post, err = act(wi, p.Worker, tx)
+			return err
+		})
+		w.Note("%s post %d %s: %s, %v", what, wi.id, wi.tag, post.Status, err)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		wi.doubt = wi.doubt || doubt
+		if err != nil {
+			return
+		}
+		switch what {
+		case "cancel":
+			if post.Status == store.PostCancelled {
+				wi.cancelled = time.Now()
+			}
+		case "retry":
+			wi.asked, wi.cancelled, wi.held, wi.grace, wi.finals = time.Now(), time.Time{}, false, 0, 0
+		case "publish now":
+			wi.asked, wi.held = time.Now(), false
+		case "approve":
+			wi.paused = wi.paused && !wi.held
+			wi.held = false
+		case "run now":
+			wi.asked = time.Now()
+		case "pause":
+			wi.paused = true
+		case "resume":
+			wi.paused = false
+		}
+	}
+}

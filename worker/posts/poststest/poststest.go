@@ -1,0 +1,124 @@
+// Package poststest brings posts into the simulation: people who schedule, change, cancel, approve and retry
+// them, and judges who compare what the network got with what was asked for.
+package poststest
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+	"sync"
+	"time"
+
+	"belfry/platform"
+	"belfry/store"
+	"belfry/worker"
+	"belfry/worker/posts"
+	"belfry/worker/simulation"
+)
+
+const telegram = "telegram"
+
+// Part is the posts of one world.
+type Part struct {
+	Worker *posts.Worker // of the process that runs
+
+	world   *simulation.World
+	process *simulation.Process
+
+	mu     sync.Mutex
+	wishes map[string]*wish // by tag; those that are not settled
+	ended  map[string]*wish // the others
+}
+
+// wish is what people want of a post, as far as their changes were accepted.
+type wish struct {
+	tag       string
+	id        uint64
+	text      string
+	target    string
+	login     uint64
+	at        time.Time     // by the clock
+	grace     time.Duration // that it may be late by; 0: as long as it takes
+	asked     time.Time     // when it was asked for at once, in the bubble's time; zero: it was not
+	cancelled time.Time     // likewise
+	held      bool
+	paused    bool // its job is
+	doubt     bool // a change was made or not
+	finals    int  // days on which it was seen at its end
+}
+
+// New returns the part of a world.
+func New() *Part { return &Part{wishes: map[string]*wish{}, ended: map[string]*wish{}} }
+
+// Part is what the simulation plays.
+func (p *Part) Part() simulation.Part {
+	return simulation.Part{
+		Name: "posts",
+		Logins: []store.Identity{
+			{Platform: telegram, Name: "main", Kind: store.IdentityBot, Target: "@channel", State: store.IdentityReady},
+			{Platform: telegram, Name: "second", Kind: store.IdentityBot, Target: "@second", State: store.IdentityReady},
+			{Platform: telegram, Name: "anna", Kind: store.IdentityUser, Target: "@anna_news", State: store.IdentityReady},
+		},
+		Actions: p.actions(),
+		Start:   p.start,
+		Hourly:  p.hourly,
+		Daily:   p.daily,
+	}
+}
+
+func (p *Part) start(process *simulation.Process) worker.Module {
+	if p.world == nil {
+		p.world = process.World
+		p.world.Network.OnMessage(p.heard)
+	}
+	p.process = process
+	p.Worker = posts.New(process.DB, map[string]posts.Network{telegram: network{process}}, posts.Config{})
+	return p.Worker.Module()
+}
+
+// network is the simulation's network as posts need it, for one process.
+type network struct{ p *simulation.Process }
+
+func (n network) Check(p platform.Post) (platform.Measure, error) {
+	return platform.Measure{Length: len(p.Text), Limit: 4096}, nil
+}
+
+func (n network) Styled(_ platform.Format, text string) (platform.Styled, error) {
+	return platform.Styled{Text: text}, nil
+}
+
+func (n network) Reach(ctx context.Context, login uint64, target string) error {
+	err := n.p.World.Network.Call(ctx, n.p, login, "reach "+target, func() {})
+	if e := platform.AsError(err); err != nil && e.Kind == platform.Refused {
+		return &platform.Error{Kind: platform.Transient, Scope: platform.ScopeChat, Err: e} // else no posts are made
+	}
+	return err
+}
+
+func (n network) Publisher(login uint64) platform.Publisher {
+	return n.p.World.Network.Publisher(n.p, login)
+}
+
+// text is what a post says: its tag, which names it in the network's ledger, and that of its last change.
+func text(tag, change string) string { return fmt.Sprintf("post %s.%s", tag, change) }
+
+// tagOf is the tag in a text, or empty.
+func tagOf(text string) string {
+	rest, is := strings.CutPrefix(text, "post ")
+	tag, _, _ := strings.Cut(rest, ".")
+	if !is {
+		return ""
+	}
+	return tag
+}
+
+// tag names what a seed has made.
+func tag(seed uint64) string { return fmt.Sprintf("%08x", uint32(seed)) }
+
+// all returns the wishes that are not settled, by id.
+func (p *Part) all() []*wish {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return sorted(maps.Values(p.wishes))
+}
