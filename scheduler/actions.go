@@ -119,6 +119,9 @@ func Resume(tx *store.Tx, name string) (store.Job, error) {
 	switch job.State {
 	case store.JobPaused:
 		job.State, job.Reason = store.JobWaiting, store.Reason{}
+		if job.Due.After(tx.Now()) && !job.Due.Equal(job.Occurrence) { // it waits as its last run has said
+			job.Reason = job.LastReason
+		}
 	case store.JobSetAside: // perhaps the cause is gone; if not, it is set aside again
 		job.State, job.Reason = store.JobWaiting, store.Reason{}
 	}

@@ -1,0 +1,24 @@
+package simulation_test
+
+import (
+	"testing"
+
+	"belfry/worker/simulation"
+)
+
+// TestWhatWasFound plays the shrunk histories of faults that the simulation has found.
+func TestWhatWasFound(t *testing.T) {
+	for name, h := range map[string]simulation.History{
+		"a broadcast that is resumed says again why it waits": {Seed: 0x1b7d3a809bb8d934, Days: 2, Events: []simulation.Event{
+			{At: 79277255161212, What: "tasks: create", Seed: 0xb120fb1237d9d602},  // day 0 22:01:17.255
+			{At: 114120000000000, What: "tasks: pause", Seed: 0x9422e63670615b1b},  // day 1 07:42:00.000
+			{At: 127358974950621, What: "tasks: resume", Seed: 0x9c4cee95469a7f3a}, // day 1 11:22:38.974
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if result := simulation.Play(t, h, parts); result.Wrong != nil {
+				t.Errorf("%s\n%s", result.Wrong, result.Timeline())
+			}
+		})
+	}
+}
