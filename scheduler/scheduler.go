@@ -34,7 +34,7 @@ type Worker interface {
 // change can come between. It is called as [store.DB.Update] calls its function. If it fails or panics, nothing of
 // what it wrote is kept, and the run is one that failed with this error.
 //
-// The claim counts as the begin of the run also where the program ends before the run does, or where nobody knows
+// The claim counts as the begin of the run also where the program ends before the run does, or where it is not known
 // whether the claim was committed; in both cases Begin is called again for the next run.
 type Beginner interface {
 	Begin(tx *store.Tx, job store.Job) (Worker, error)

@@ -145,7 +145,7 @@ func (s *settings) workers(db *store.DB, zone *time.Location, log zerolog.Logger
 		}
 	}
 	if len(s.Admins) > 0 && notify == 0 {
-		log.Warn().Msg("ADMIN_ID is set, and nobody is told anything: there is no bot; set ADMIN_NOTIFY_BOT_TOKEN, or add one and start again")
+		log.Warn().Msg("ADMIN_ID is set, but there is no bot to notify the admins: set ADMIN_NOTIFY_BOT_TOKEN, or add a bot and start again")
 	} else if len(s.Admins) > 0 {
 		told.Bot = bot{network.Publisher(notify), network, notify}
 		for _, id := range s.Admins {

@@ -110,7 +110,7 @@ func Tasks(w *tasks.Worker) Door {
 		operation(a, http.MethodPost, "/tasks/{id}/retry", "Send to the chats again that did not get it", s.taskAction((*tasks.Worker).Retry))
 		operation(a, http.MethodPost, "/tasks/{id}/dry-run", "Find out which of its chats can be reached", s.taskAction((*tasks.Worker).DryRun))
 		operation(a, http.MethodPost, "/tasks/{id}/preview", "Send its post to the account itself, at once", s.previewTask, patient)
-		operation(a, http.MethodGet, "/tasks/{id}/deliveries", "List the chats of a broadcast and what became of each", s.listDeliveries)
+		operation(a, http.MethodGet, "/tasks/{id}/deliveries", "List the chats of a broadcast with their statuses", s.listDeliveries)
 		operation(a, http.MethodGet, "/tasks/{id}/deliveries.csv", "The same as a file for a spreadsheet", s.deliveryFile, csvFile)
 	}
 }

@@ -72,7 +72,7 @@ func (c Config) Validate() error {
 }
 
 const (
-	// defaultInterval is the time between two checks as long as nobody has set another.
+	// defaultInterval is the time between two checks unless another is set.
 	defaultInterval = 5 * time.Minute
 	// deadline is how long one question may take.
 	deadline = time.Minute

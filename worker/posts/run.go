@@ -31,7 +31,7 @@ func (a attempt) Begin(tx *store.Tx, job store.Job) (scheduler.Worker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("begin to publish post %d: %w", job.Subject, err)
 	}
-	if post.Held { // somebody has started its job, which is no approval
+	if post.Held { // its job was started by hand, which is no approval
 		return a.end(scheduler.Outcome{Again: later(post.ScheduledTime, tx.Now()), Reason: store.Reason{Code: store.ReasonPaused}, Write: pause(job)}), nil
 	}
 	if TooLate(post, tx.Now()) && !job.Requested {
