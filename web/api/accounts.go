@@ -140,15 +140,15 @@ type ImportedLine struct {
 	Text      string `json:"text" doc:"As it was written"`
 	Username  string `json:"username,omitempty" doc:"As it was understood"`
 	AccountID uint64 `json:"account_id,omitempty"`
-	Result    string `json:"result" doc:"added, duplicate (watched already, or named further up) or nonsense" enum:"added,duplicate,nonsense"`
-	Problem   string `json:"problem,omitempty" doc:"With nonsense: what is wrong, and what to do"`
+	Result    string `json:"result" doc:"added, duplicate (watched already, or named further up) or invalid" enum:"added,duplicate,invalid"`
+	Problem   string `json:"problem,omitempty" doc:"With invalid: what is wrong, and what to do"`
 }
 
 // Imported is what became of a list.
 type Imported struct {
 	Added      int            `json:"added"`
 	Duplicates int            `json:"duplicates"`
-	Nonsense   int            `json:"nonsense"`
+	Invalid    int            `json:"invalid"`
 	Lines      []ImportedLine `json:"lines" nullable:"false"`
 }
 
@@ -162,7 +162,7 @@ func (s accountDoor) importAccounts(ctx context.Context, in *creation[newAccount
 			if err != nil {
 				return Imported{}, ofField(err, "list", "text")
 			}
-			out := Imported{Added: list.Added, Duplicates: list.Duplicates, Nonsense: list.Nonsense, Lines: make([]ImportedLine, 0, len(list.Lines))}
+			out := Imported{Added: list.Added, Duplicates: list.Duplicates, Invalid: list.Invalid, Lines: make([]ImportedLine, 0, len(list.Lines))}
 			for _, line := range list.Lines {
 				shown := ImportedLine{Line: line.N, Text: line.Text, Username: line.Username, AccountID: line.ID, Result: string(line.Result)}
 				if line.Problem != nil {

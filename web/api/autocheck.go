@@ -15,7 +15,7 @@ type AccountCheck struct {
 	ID       uint64    `json:"id"`
 	Status   string    `json:"status" doc:"running, done, or stopped (it gave a site up)" enum:"running,done,stopped"`
 	Reason   *Reason   `json:"reason,omitempty" doc:"Why it was stopped; with several sites, given_up has the reason of each"`
-	Began    time.Time `json:"began"`
+	Started  time.Time `json:"started"`
 	Ended    time.Time `json:"ended,omitzero"`
 	Total    int       `json:"total" doc:"Accounts that it is about"`
 	Checked  int       `json:"checked" doc:"Of these, those that are done"`
@@ -35,7 +35,7 @@ type GivenUp struct {
 
 func (s accountDoor) shownCheck(c store.AccountCheck) AccountCheck {
 	out := AccountCheck{
-		ID: c.ID, Status: string(c.Status), Reason: s.reasonOf(c.Reason), Began: c.Began, Ended: c.Ended, Total: c.Total, Checked: c.Checked,
+		ID: c.ID, Status: string(c.Status), Reason: s.reasonOf(c.Reason), Started: c.Began, Ended: c.Ended, Total: c.Total, Checked: c.Checked,
 		Found: c.Found, NotFound: c.NotFound, Errors: c.Errors, Changes: c.Changes, Stopped: append([]string{}, c.Stopped...),
 	}
 	for _, site := range c.GivenUp {

@@ -27,7 +27,7 @@ type newTask struct {
 	Silent        bool     `json:"silent,omitempty" doc:"Deliver without a sound"`
 	NoLinkPreview bool     `json:"no_link_preview,omitempty" doc:"Show no preview of links"`
 	DryRun        bool     `json:"dry_run,omitempty" doc:"Find out which chats can be reached, and send nothing before the task is resumed"`
-	Hold          bool     `json:"hold,omitempty" doc:"Do nothing before the task is resumed"`
+	Paused        bool     `json:"paused,omitempty" doc:"Create it paused: nothing is done before it is resumed"`
 }
 
 func (b newTask) request() (tasks.Request, error) {
@@ -36,7 +36,7 @@ func (b newTask) request() (tasks.Request, error) {
 		ContentID: uint64(b.ContentID), Text: b.Text, Media: storedMedia(b.Media), Format: string(b.Format),
 		IdentityID: uint64(b.IdentityID), Targets: chats, MinPause: tasks.Seconds(b.MinPause), MaxPause: tasks.Seconds(b.MaxPause),
 		Attempts: b.MaxAttempts, StartAt: string(b.StartAt), QuietFrom: b.QuietFrom, QuietTo: b.QuietTo, DailyCap: b.DailyCap,
-		Silent: b.Silent, NoLinkPreview: b.NoLinkPreview, DryRun: b.DryRun, Hold: b.Hold,
+		Silent: b.Silent, NoLinkPreview: b.NoLinkPreview, DryRun: b.DryRun, Hold: b.Paused,
 	}, err
 }
 

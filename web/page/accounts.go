@@ -270,7 +270,7 @@ func (s accountPages) addAccounts(c echo.Context) error {
 		return did(c, "/accounts", "accounts-added")
 	}
 	status := http.StatusOK
-	if list.Nonsense > 0 {
+	if list.Invalid > 0 {
 		status = http.StatusUnprocessableEntity
 	}
 	f.values.Set("list", rejected(text, list))
@@ -324,7 +324,7 @@ func rejected(text string, list accounts.List) string {
 	var again []string
 	last := 0
 	for _, line := range list.Lines {
-		if line.Result == accounts.LineNonsense && line.N != last && line.N <= len(lines) && len(again) < shownLines {
+		if line.Result == accounts.LineInvalid && line.N != last && line.N <= len(lines) && len(again) < shownLines {
 			last = line.N
 			again = append(again, lines[line.N-1:min(max(line.N, line.Last), len(lines))]...)
 		}
@@ -343,7 +343,7 @@ func rejected(text string, list accounts.List) string {
 
 // notAdded are the first lines of a list that were not added: those that were rejected, and then the others.
 func notAdded(list accounts.List) (lines []accounts.Line) {
-	for _, each := range []accounts.LineResult{accounts.LineNonsense, accounts.LineDuplicate} {
+	for _, each := range []accounts.LineResult{accounts.LineInvalid, accounts.LineDuplicate} {
 		for _, line := range list.Lines {
 			if line.Result == each && len(lines) < shownLines {
 				lines = append(lines, line)

@@ -35,7 +35,7 @@ func (f form) fillPost(p store.Post) {
 		f.values.Set("late", p.Lateness.Grace.String())
 	}
 	if p.AwaitsApproval() {
-		f.values.Set("hold", "on")
+		f.values.Set("needs_approval", "on")
 	}
 }
 
@@ -130,7 +130,7 @@ func (v view) postRequest(f form, logins []store.Identity) (posts.Request, error
 	p, login := f.content(), chosenLogin(f, logins)
 	request := posts.Request{
 		Text: p.Text, Media: p.Media, Platform: login.Platform, IdentityID: login.ID, Target: f.get("target"), Format: p.Format,
-		Silent: p.Silent, NoLinkPreview: p.NoLinkPreview, Hold: f.get("hold") == "on",
+		Silent: p.Silent, NoLinkPreview: p.NoLinkPreview, Hold: f.get("needs_approval") == "on",
 	}
 	if late := f.get("late"); late != "" {
 		grace, err := time.ParseDuration(late)
