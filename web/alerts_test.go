@@ -277,10 +277,10 @@ func TestWhatAnAlertIsAboutIsNamedAndLinked(t *testing.T) {
 	page := h.get("/alerts")
 	page.has(t, "Broadcast 1 has failed: 3 of 8 chats received it", `href="/tasks/1">To &lt;all&gt;</a>`,
 		"Account check has failed 4 times in a row", `href="/jobs/autocheck">Open the job</a>`, "Account check is overdue by 7 minutes",
-		"Channel 9 has failed 4 times in a row", "The account main cannot post", `href="/logins">Connected accounts</a>`, "700 are waiting", `href="/jobs">All jobs</a>`,
-		"41 more posts or broadcasts have failed", `href="/posts?status=failed">To the failed posts</a>`, "Post 77 to @gone was not published", "something else")
+		"Channel 9 has failed 4 times in a row", "The account main cannot post", `href="/logins">Connected accounts</a>`, "700 jobs are due", `href="/jobs">All jobs</a>`,
+		"41 more posts or broadcasts have failed", `href="/posts?status=failed">Failed posts</a>`, "Post 77 to @gone was not published", "something else")
 	page.lacks(t, `href="/posts/77"`, `href="/jobs/channel_9"`)
-	h.get("/").has(t, "9 new alerts", "Account check has failed 4 times in a row", "700 are waiting")
+	h.get("/").has(t, "9 new alerts", "Account check has failed 4 times in a row", "700 jobs are due")
 }
 
 func TestManyAlertsComeInPages(t *testing.T) {
@@ -300,7 +300,7 @@ func TestManyAlertsComeInPages(t *testing.T) {
 	})
 	h.get("/").has(t, "More than 100 new alerts")
 	page := h.get("/alerts")
-	page.has(t, "There are more; acknowledge these to see them.", "Post 60 to", "Older alerts")
+	page.has(t, "There are more. Acknowledge these to see them.", "Post 60 to", "Older alerts")
 	if n := strings.Count(page.body, `id="see-`) - 1; n != 50 {
 		t.Errorf("%d alerts have a button", n)
 	}

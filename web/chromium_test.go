@@ -130,7 +130,7 @@ func theLanguageIsSwitched(t *testing.T, chromium context.Context) {
 	b.do(chromedp.Click(chromedp.CSS(`button[name="lang"]`)))
 	b.until(`document.documentElement.lang === "ru" && document.body.innerText.includes("Неудавшихся постов нет") && location.search === "?status=failed"`)
 	b.open("/")
-	b.until(`document.body.innerText.includes("Ничего не ожидается")`)
+	b.until(`document.body.innerText.includes("Ничего не запланировано")`)
 	b.do(chromedp.Click(chromedp.CSS(`button[name="lang"]`)))
 	b.until(`document.documentElement.lang === "en"`)
 	b.quiet()

@@ -16,9 +16,7 @@ import (
 )
 
 // TestPictures takes pictures of all pages with the data of a small newsroom, for people to look at, and those
-// of the README: page.png, page-phone.png and broadcast.png. BELFRY_PICTURES_ONLY names some of the pages.
-//
-//	BELFRY_PICTURES=/tmp/pictures go test ./web -tags pictures -run Pictures
+// of the README: page.png and broadcast.png. BELFRY_PICTURES_ONLY names some of the pages.
 func TestPictures(t *testing.T) {
 	dir := os.Getenv("BELFRY_PICTURES")
 	if dir == "" {

@@ -68,33 +68,20 @@ type alertDoor struct {
 }
 
 type alertFilter struct {
-	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many items at most"`
-	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
-	State  string `query:"state" enum:"open,acknowledged,resolved" doc:"Only alerts in this state"`
+	Paged
+	State string `query:"state" enum:"open,acknowledged,resolved" doc:"Only alerts in this state"`
 }
 
 func (s alertDoor) listAlerts(_ context.Context, in *alertFilter) (*reply[List[Alert]], error) {
-	var page store.Page[store.Alert]
-	err := s.db.View(func(tx *store.Tx) (err error) {
-		query := store.Query{Limit: in.Limit, Cursor: in.Cursor}
+	return listed(s.Server, func(tx *store.Tx) (store.Page[store.Alert], error) {
 		switch in.State {
 		case "":
-			page, err = latestAlerts(tx, query)
+			return latestAlerts(tx, in.query())
 		case resolved:
-			page, err = tx.Alerts.ByState(store.AlertOver, query)
-		default:
-			page, err = tx.Alerts.ByState(store.AlertState(in.State), query)
+			return tx.Alerts.ByState(store.AlertOver, in.query())
 		}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	out := List[Alert]{Items: make([]Alert, 0, len(page.Items)), Next: page.Next}
-	for _, a := range page.Items {
-		out.Items = append(out.Items, s.shownAlert(a))
-	}
-	return answer(out), nil
+		return tx.Alerts.ByState(store.AlertState(in.State), in.query())
+	}, plain(s.shownAlert))
 }
 
 // latestAlerts lists the alerts of all states. Their ids are in the order in which they were raised,
@@ -117,31 +104,17 @@ func latestAlerts(tx *store.Tx, q store.Query) (page store.Page[store.Alert], er
 }
 
 func (s alertDoor) readAlert(_ context.Context, in *one) (*reply[Alert], error) {
-	var a store.Alert
-	err := s.db.View(func(tx *store.Tx) (err error) {
-		a, err = tx.Alerts.Get(in.ID)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return answer(s.shownAlert(a)), nil
+	return record(s.db.View, func(tx *store.Tx) (store.Alert, error) { return tx.Alerts.Get(in.ID) }, plain(s.shownAlert))
 }
 
 func (s alertDoor) acknowledgeAlert(ctx context.Context, in *one) (*reply[Alert], error) {
-	var a store.Alert
-	err := s.db.Update(func(tx *store.Tx) error {
+	return record(s.db.Update, func(tx *store.Tx) (a store.Alert, err error) {
 		by, err := session.NameOf(tx, session.CallerOf(ctx))
 		if err != nil {
-			return err
+			return a, err
 		}
-		a, err = s.alerts.Acknowledge(tx, in.ID, by)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return answer(s.shownAlert(a)), nil
+		return s.alerts.Acknowledge(tx, in.ID, by)
+	}, plain(s.shownAlert))
 }
 
 // Acknowledged says how many alerts were acknowledged.
@@ -150,17 +123,12 @@ type Acknowledged struct {
 }
 
 func (s alertDoor) acknowledgeAlerts(ctx context.Context, _ *struct{}) (*reply[Acknowledged], error) {
-	var out Acknowledged
-	err := s.db.Update(func(tx *store.Tx) error {
+	return within(s.db.Update, func(tx *store.Tx) (out Acknowledged, err error) {
 		by, err := session.NameOf(tx, session.CallerOf(ctx))
 		if err != nil {
-			return err
+			return out, err
 		}
 		out.Acknowledged, err = s.alerts.AcknowledgeAll(tx, by, time.Time{})
-		return err
+		return out, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return answer(out), nil
 }

@@ -118,15 +118,9 @@ type identityChange struct {
 }
 
 func (s identityDoor) changeIdentity(_ context.Context, in *identityChange) (*reply[Identity], error) {
-	var changed store.Identity
-	err := s.db.Update(func(tx *store.Tx) (err error) {
-		changed, err = identities.Change(tx, in.ID, identities.Patch{Token: in.Body.Token, Target: in.Body.Target})
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return answer(s.shownIdentity(changed)), nil
+	return record(s.db.Update, func(tx *store.Tx) (store.Identity, error) {
+		return identities.Change(tx, in.ID, identities.Patch{Token: in.Body.Token, Target: in.Body.Target})
+	}, plain(s.shownIdentity))
 }
 
 func (s identityDoor) removeIdentity(_ context.Context, in *one) (*struct{}, error) {
@@ -134,13 +128,5 @@ func (s identityDoor) removeIdentity(_ context.Context, in *one) (*struct{}, err
 }
 
 func (s identityDoor) resumeIdentity(_ context.Context, in *one) (*reply[Identity], error) {
-	var resumed store.Identity
-	err := s.db.Update(func(tx *store.Tx) (err error) {
-		resumed, err = identities.Resume(tx, in.ID)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return answer(s.shownIdentity(resumed)), nil
+	return record(s.db.Update, func(tx *store.Tx) (store.Identity, error) { return identities.Resume(tx, in.ID) }, plain(s.shownIdentity))
 }

@@ -201,15 +201,7 @@ func (s postDoor) changePost(ctx context.Context, in *postChange) (*reply[Post],
 	if err != nil {
 		return nil, err
 	}
-	var changed store.Post
-	err = s.db.Update(func(tx *store.Tx) (err error) {
-		changed, err = s.posts.Change(tx, in.ID, draft)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return answer(s.shownPost(changed)), nil
+	return record(s.db.Update, func(tx *store.Tx) (store.Post, error) { return s.posts.Change(tx, in.ID, draft) }, plain(s.shownPost))
 }
 
 func (s postDoor) createPost(ctx context.Context, in *creation[newPost]) (*created[Post], error) {
@@ -230,58 +222,31 @@ func (s postDoor) createPost(ctx context.Context, in *creation[newPost]) (*creat
 }
 
 type postFilter struct {
-	Limit         int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many items at most"`
-	Cursor        string `query:"cursor" doc:"next_cursor of the page before"`
+	Paged
 	Status        string `query:"status" enum:"scheduled,publishing,published,failed,unknown,cancelled,skipped" doc:"Only posts that have this status"`
 	NeedsApproval bool   `query:"needs_approval" doc:"Only posts that need approval, the earliest first"`
 }
 
 func (s postDoor) listPosts(_ context.Context, in *postFilter) (*reply[List[Post]], error) {
-	var page store.Page[store.Post]
-	err := s.db.View(func(tx *store.Tx) (err error) {
-		status, query := store.PostStatus(in.Status), store.Query{Limit: in.Limit, Cursor: in.Cursor}
+	return listed(s.Server, func(tx *store.Tx) (none store.Page[store.Post], err error) {
+		status := store.PostStatus(in.Status)
 		switch {
-		case in.NeedsApproval && status != "" && status != store.PostScheduled: // none of them needs approval
-		case in.NeedsApproval:
-			page, err = tx.Posts.Held(query)
-		default:
-			page, err = tx.Posts.ByTime(status, query)
+		case !in.NeedsApproval:
+			return tx.Posts.ByTime(status, in.query())
+		case status == "" || status == store.PostScheduled:
+			return tx.Posts.Held(in.query())
 		}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	out := List[Post]{Items: make([]Post, 0, len(page.Items)), Next: page.Next}
-	for _, p := range page.Items {
-		out.Items = append(out.Items, s.shownPost(p))
-	}
-	return answer(out), nil
+		return none, nil
+	}, plain(s.shownPost))
 }
 
 func (s postDoor) readPost(_ context.Context, in *one) (*reply[Post], error) {
-	var found store.Post
-	err := s.db.View(func(tx *store.Tx) (err error) {
-		found, err = tx.Posts.Get(in.ID)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return answer(s.shownPost(found)), nil
+	return record(s.db.View, func(tx *store.Tx) (store.Post, error) { return tx.Posts.Get(in.ID) }, plain(s.shownPost))
 }
 
 // postAction makes an operation of an action on a post.
 func (s postDoor) postAction(act func(*posts.Worker, *store.Tx, uint64) (store.Post, error)) func(context.Context, *one) (*reply[Post], error) {
 	return func(_ context.Context, in *one) (*reply[Post], error) {
-		var done store.Post
-		err := s.db.Update(func(tx *store.Tx) (err error) {
-			done, err = act(s.posts, tx, in.ID)
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
-		return answer(s.shownPost(done)), nil
+		return record(s.db.Update, func(tx *store.Tx) (store.Post, error) { return act(s.posts, tx, in.ID) }, plain(s.shownPost))
 	}
 }
