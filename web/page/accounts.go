@@ -292,11 +292,9 @@ func (f form) file(label, hint string) input {
 
 // typedList returns a form, and what was typed into its list or is in its file; both at once are refused.
 func typedList(c echo.Context, v view) (f form, text string, err error) {
-	values, err := c.FormParams()
-	if err != nil {
+	if f, err = readForm(c); err != nil {
 		return f, "", err
 	}
-	f = newForm(values)
 	head, err := c.FormFile("file")
 	if errors.Is(err, http.ErrMissingFile) || errors.Is(err, http.ErrNotMultipart) || (err == nil && head.Size == 0) {
 		return f, f.get("list"), nil
@@ -419,11 +417,10 @@ func (s accountPages) saveAccount(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	values, err := c.FormParams()
+	f, err := readForm(c)
 	if err != nil {
 		return err
 	}
-	f := newForm(values)
 	note, tag, chat, keep := strings.ReplaceAll(f.get("note"), "\r\n", "\n"), f.get("tag"), f.get("owner_chat"), f.get("keep_watching") == "on"
 	err = s.DB.Update(func(tx *store.Tx) error {
 		_, err := s.worker.Change(tx, a.ID, accounts.Change{Note: &note, Tag: &tag, OwnerChat: &chat, KeepWatching: &keep})

@@ -188,11 +188,11 @@ func (s postPages) saveChange(c echo.Context) error {
 
 // takeCompose reads the form and saves it; save returns the post and the code of what was done.
 func (s postPages) takeCompose(c echo.Context, p *store.Post, save func(view, form, posts.Request) (uint64, string, error)) error {
-	values, err := c.FormParams()
+	f, err := readForm(c)
 	if err != nil {
 		return err
 	}
-	v, f := s.view(c), newForm(values)
+	v := s.view(c)
 	if f.onlyShow() {
 		return s.showCompose(c, http.StatusOK, f, p)
 	}
