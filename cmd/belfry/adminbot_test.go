@@ -205,7 +205,7 @@ func TestTheOwnerSteersFromTelegram(t *testing.T) {
 	p, url = m.start()
 	c.until("Сегодня постов нет")
 	m.tg.Write(c.admin, c.bot, "/status")
-	c.until("Чужие пытались со мной говорить: 1")
+	c.until("Боту писали чужие: 1")
 	if n := len(m.tg.PrivateMessages(c.bot, stranger.ID)); n != 0 {
 		t.Errorf("a stranger got %d answers", n)
 	}
