@@ -85,7 +85,10 @@ func (p Printer) T(key string, args ...any) string {
 		case error:
 			said[i] = strings.TrimSuffix(p.Error(arg), ".")
 		case interface{ Precise() time.Time }:
-			said[i] = arg.Precise().In(p.Zone).Format(p.T("time.precise"))
+			said[i] = p.Exact(arg.Precise())
+			if p.Now.IsZero() { // there is no today: the reader may be a program, or read it another day
+				said[i] = arg.Precise().In(p.Zone).Format(p.T("time.precise"))
+			}
 		case time.Time:
 			said[i] = p.Exact(arg)
 		case time.Duration:

@@ -92,7 +92,7 @@ func TestAlertsAreListedReadAndAcknowledgedOverTheAPI(t *testing.T) {
 		t.Fatalf("in two pages: %+v, %+v", first, rest)
 	}
 	last := rest.Items[0]
-	if last.Kind != "disk" || last.What != "The disk is nearly full: 100 MiB are free, and 1024 are needed" || last.Cure == "" || last.Reason != nil ||
+	if last.Kind != "disk" || last.What != "The disk is nearly full: 100 MiB free, 1024 MiB needed" || last.Cure == "" || last.Reason != nil ||
 		last.Count != 100<<20 || last.Limit != 1<<30 || last.State != "open" {
 		t.Errorf("the disk: %+v", last)
 	}
@@ -110,14 +110,14 @@ func TestAlertsAreListedReadAndAcknowledgedOverTheAPI(t *testing.T) {
 	}
 	socket := h.socket()
 	socket("POST", fmt.Sprintf("/alerts/%d/acknowledge", post.ID), "").decode(t, &over)
-	if over.State != "over" || over.AcknowledgedBy != "the command line" || over.OverAt.IsZero() || over.Cure != "" {
+	if over.State != "resolved" || over.AcknowledgedBy != "the command line" || over.ResolvedAt.IsZero() || over.Cure != "" {
 		t.Errorf("a post, seen: %+v", over)
 	}
 	var made api.Token
 	socket("POST", "/tokens", `{"name":"curator"}`).decode(t, &made)
 	var all api.Acknowledged
 	h.api("POST", "/alerts/acknowledge", "", "Authorization", "Bearer "+made.Token).decode(t, &all)
-	if over := h.alertsOf("?state=over"); all.Acknowledged != 2 || len(over.Items) != 3 || over.Items[0].AcknowledgedBy != "the token curator" {
+	if over := h.alertsOf("?state=resolved"); all.Acknowledged != 2 || len(over.Items) != 3 || over.Items[0].AcknowledgedBy != "the token curator" {
 		t.Errorf("all: %+v, over %+v", all, over)
 	}
 	var again api.Alert
@@ -158,7 +158,7 @@ func TestAlertsOnThePage(t *testing.T) {
 	h.look()
 	page := h.get("/alerts")
 	page.has(t, "New alerts", "Post 1 to @night_buses was not published", "this login may not post in the chat", `href="/posts/1">Night &lt;bus&gt; timetable</a>`,
-		"The disk is nearly full: 1 MiB are free", "Make room before it is full", `action="/alerts/1/seen"`, `action="/alerts/2/seen"`, "Acknowledge all")
+		"The disk is nearly full: 1 MiB free", "Free some space", `action="/alerts/1/seen"`, `action="/alerts/2/seen"`, "Acknowledge all")
 	page.lacks(t, "No open alerts", "Acknowledged, still active", "To the latest")
 
 	if a := h.submit("/alerts/1/seen"); a.header.Get("Location") != "/alerts?done=alert-seen" {
@@ -203,7 +203,7 @@ func TestAlertsInRussian(t *testing.T) {
 	}
 	h.look()
 	h.get("/").has(t, "3 новых оповещения")
-	h.get("/alerts").has(t, "Пост 1 в @evening_news не опубликован", "Отказано: этому входу нельзя публиковать в чате", "Принять все")
+	h.get("/alerts").has(t, "Пост 1 в @evening_news не опубликован", "Отказано: у этого аккаунта нет права публиковать в чате", "Принять все")
 	h.socket()("POST", "/alerts/acknowledge", "")
 	h.get("/alerts").has(t, "принято", "командная строка")
 }
@@ -236,7 +236,7 @@ func TestTheFirstPageLeadsToAlertsAndSaysNothingTwice(t *testing.T) {
 	h.setDisk(1 << 20)
 	h.look()
 	event := next(t, events, "3 new alerts")
-	if !strings.Contains(event, "The disk is nearly full: 1 MiB are free") {
+	if !strings.Contains(event, "The disk is nearly full: 1 MiB free") {
 		t.Errorf("what nothing else says is not said: %s", event)
 	}
 	h.submit("/alerts/seen")
@@ -249,7 +249,7 @@ func TestWhatAnAlertIsAboutIsNamedAndLinked(t *testing.T) {
 	h := start(t)
 	h.signIn()
 	h.account("anna")
-	made := h.makeTask("To <all>", `["@one_chat"]`, `,"hold":true`)
+	made := h.makeTask("To <all>", `["@one_chat"]`, `,"paused":true`)
 	h.update(func(tx *store.Tx) error {
 		at := tx.Now().Add(time.Hour)
 		job := store.Job{Name: "autocheck", Kind: "autocheck", Lane: "autocheck", Trigger: store.Trigger{Every: time.Hour}, State: store.JobWaiting, Occurrence: at, Due: at}
@@ -276,11 +276,11 @@ func TestWhatAnAlertIsAboutIsNamedAndLinked(t *testing.T) {
 	})
 	page := h.get("/alerts")
 	page.has(t, "Broadcast 1 has failed: 3 of 8 chats received it", `href="/tasks/1">To &lt;all&gt;</a>`,
-		"Account check has failed 4 times in a row", `href="/jobs/autocheck">Look at the job</a>`, "Account check is overdue by 7 minutes",
-		"Channel 9 has failed 4 times in a row", "The account main cannot post", `href="/logins">Connected accounts</a>`, "700 are waiting", `href="/jobs">All jobs</a>`,
-		"41 more posts or broadcasts have failed", `href="/posts?status=failed">To the failed posts</a>`, "Post 77 to @gone was not published", "something else")
+		"Account check has failed 4 times in a row", `href="/jobs/autocheck">Open the job</a>`, "Account check is overdue by 7 minutes",
+		"Channel 9 has failed 4 times in a row", "The account main cannot post", `href="/logins">Connected accounts</a>`, "700 jobs are due", `href="/jobs">All jobs</a>`,
+		"41 more posts or broadcasts have failed", `href="/posts?status=failed">Failed posts</a>`, "Post 77 to @gone was not published", "something else")
 	page.lacks(t, `href="/posts/77"`, `href="/jobs/channel_9"`)
-	h.get("/").has(t, "9 new alerts", "Account check has failed 4 times in a row", "700 are waiting")
+	h.get("/").has(t, "9 new alerts", "Account check has failed 4 times in a row", "700 jobs are due")
 }
 
 func TestManyAlertsComeInPages(t *testing.T) {
@@ -300,7 +300,7 @@ func TestManyAlertsComeInPages(t *testing.T) {
 	})
 	h.get("/").has(t, "More than 100 new alerts")
 	page := h.get("/alerts")
-	page.has(t, "There are more; acknowledge these to see them.", "Post 60 to", "Older alerts")
+	page.has(t, "There are more. Acknowledge these to see them.", "Post 60 to", "Older alerts")
 	if n := strings.Count(page.body, `id="see-`) - 1; n != 50 {
 		t.Errorf("%d alerts have a button", n)
 	}
@@ -339,7 +339,7 @@ func TestJobsThatLookAfterBelfryAreNamed(t *testing.T) {
 		return tx.Jobs.Put(&store.Job{Name: n.JobName(), Kind: "notice", Subject: n.ID, Lane: "notices", Trigger: store.Trigger{At: at}, State: store.JobWaiting, Occurrence: at, Due: at})
 	})
 	page := h.get("/jobs")
-	page.has(t, "Health check", "every minute", "Heartbeat", "Backup to Telegram", "Call of your webhook", `<option value="alerts">`, `<option value="heartbeat">`)
+	page.has(t, "Health check", "every minute", "Heartbeat", "Backup to Telegram", "Webhook call", `<option value="alerts">`, `<option value="heartbeat">`)
 	page.lacks(t, "&#34;text&#34;")
 	h.get("/jobs/alerts").has(t, `href="/alerts">Health check</a>`)
 	first := h.get("/")

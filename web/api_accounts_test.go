@@ -89,7 +89,7 @@ func TestARefusedAccountNamesTheFieldAndTheCure(t *testing.T) {
 		{"POST", "/accounts", `{"username":"a","owner_chat":"the editor"}`, "owner_chat", "is not a chat", "@name"},
 		{"POST", "/accounts", `{"username":"a","colour":"red"}`, "colour", "is not known here", "spelling"},
 		{"PATCH", "/accounts/1", `{"owner_chat":"x y"}`, "owner_chat", "is not a chat", "@name"},
-		{"POST", "/accounts/import", `{"text":"\n# nobody\n"}`, "text", "names nobody", "one name in each line"},
+		{"POST", "/accounts/import", `{"text":"\n# nobody\n"}`, "text", "has no names", "one name in each line"},
 		{"POST", "/accounts/import", `{"text":"a","colour":"red"}`, "colour", "is not known here", "spelling"},
 		{"GET", "/accounts?state=lost", "", "state", "is none of the known values", "pending"},
 		{"GET", "/accounts?cursor=%21", "", "cursor", "is not one that a list has given out", "leave it out"},
@@ -130,12 +130,12 @@ func TestAListIsReportedLineByLine(t *testing.T) {
 	for _, line := range report.Lines {
 		got = append(got, fmt.Sprintf("%d %s %s %d", line.Line, line.Username, line.Result, line.AccountID))
 	}
-	want := "1 first_name added 2|3 second added 3|3 Known_One duplicate 1|4 not a name nonsense 0|5 first_name duplicate 2"
-	if strings.ReplaceAll(strings.Join(got, "|"), "known_one", "Known_One") != want || report.Added != 2 || report.Duplicates != 2 || report.Nonsense != 1 {
+	want := "1 first_name added 2|3 second added 3|3 Known_One duplicate 1|4 not a name invalid 0|5 first_name duplicate 2"
+	if strings.ReplaceAll(strings.Join(got, "|"), "known_one", "Known_One") != want || report.Added != 2 || report.Duplicates != 2 || report.Invalid != 1 {
 		t.Errorf("%v in %+v", got, report)
 	}
 	if bad := report.Lines[3]; !strings.Contains(bad.Problem, "is not a user name of instagram") || bad.Text != "not a name" {
-		t.Errorf("nonsense: %+v", bad)
+		t.Errorf("invalid: %+v", bad)
 	}
 	var first api.WatchedAccount
 	h.api("GET", "/accounts/2", "").decode(t, &first)
@@ -285,7 +285,7 @@ func TestRulesForSitesAreImportedAndRemoved(t *testing.T) {
 	a = h.api("POST", "/accounts/sites", `{"rules":{"forum":{"url":"https://forum.example/"},"other":{"colour":"red"}}}`)
 	p := a.problem(t)
 	if a.status != http.StatusUnprocessableEntity || len(p.Errors) != 1 || p.Errors[0].Field != "rules" || !strings.Contains(p.Detail, "username_claimed") || !strings.Contains(p.Detail, "colour") {
-		t.Errorf("nonsense: %d %s", a.status, a.body)
+		t.Errorf("invalid: %d %s", a.status, a.body)
 	}
 	if a := h.api("DELETE", "/accounts/sites/forum", ""); a.status != http.StatusNoContent {
 		t.Errorf("remove: %d %s", a.status, a.body)

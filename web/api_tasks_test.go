@@ -115,7 +115,7 @@ func TestABroadcastIsHeldResumedPausedRetriedAndCancelled(t *testing.T) {
 	h := start(t)
 	h.account("anna")
 	h.network.refuse("@closed_chat", "CHANNEL_PRIVATE", "the chat is private")
-	made := h.makeTask("Hello", `["@first_chat","@closed_chat"]`, `,"hold":true,"start_at":"`+h.soon(-time.Hour)+`"`)
+	made := h.makeTask("Hello", `["@first_chat","@closed_chat"]`, `,"paused":true,"start_at":"`+h.soon(-time.Hour)+`"`)
 	if !made.Paused || made.Waiting == nil || made.Waiting.Code != "paused" || !made.NextAt.IsZero() {
 		t.Errorf("held: %+v", made)
 	}
@@ -227,7 +227,7 @@ func TestARefusedBroadcastNamesTheFieldAndTheCure(t *testing.T) {
 func TestTheSameBroadcastTwiceIsOne(t *testing.T) {
 	h := start(t)
 	h.account("anna")
-	body := `{"text":"Hello","target_chat_ids":["@news"],"hold":true}`
+	body := `{"text":"Hello","target_chat_ids":["@news"],"paused":true}`
 	first, second := h.api("POST", "/tasks", body, "Idempotency-Key", "k"), h.api("POST", "/tasks", body, "Idempotency-Key", "k")
 	if first.status != http.StatusCreated || second.body != first.body || second.header.Get("Idempotency-Replayed") != "true" {
 		t.Errorf("%+v\n%+v", first, second)
@@ -246,7 +246,7 @@ func TestTheDeliveriesComeAsAFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	made := h.makeTask("Hello", string(targets), `,"hold":true`)
+	made := h.makeTask("Hello", string(targets), `,"paused":true`)
 	h.update(func(tx *store.Tx) error {
 		task, err := tx.Tasks.Get(made.ID)
 		if err != nil {
@@ -279,7 +279,7 @@ func TestTheDeliveriesComeAsAFile(t *testing.T) {
 		t.Fatalf("%d rows, %v", len(rows), rows[len(rows)-2:])
 	}
 	want := []string{"1", "'@chat_0000", `'=HYPERLINK("https://example.com")`, "sent", "", "2", "2026-11-21T12:00:00Z", "7 8", "https://t.me/c/7",
-		"2026-11-21T11:59:00Z waits Telegram asked this login to wait; 2026-11-21T12:00:00Z sent"}
+		"2026-11-21T11:59:00Z waits Telegram asked this account to wait; 2026-11-21T12:00:00Z sent"}
 	if strings.Join(rows[1], "|") != strings.Join(want, "|") {
 		t.Errorf("%q\n%q", rows[1], want)
 	}

@@ -50,9 +50,9 @@ func TestAHeldPostIsListedAndApprovedOverTheAPI(t *testing.T) {
 	h := start(t)
 	make := func(text string, in time.Duration) (made api.Post) {
 		t.Helper()
-		a := h.api("POST", "/scheduled-posts", fmt.Sprintf(`{"platform":"telegram","text":%q,"scheduled_time":%q,"hold":true,"allow_past":true}`, text, h.soon(in)))
+		a := h.api("POST", "/scheduled-posts", fmt.Sprintf(`{"platform":"telegram","text":%q,"scheduled_time":%q,"needs_approval":true,"allow_past":true}`, text, h.soon(in)))
 		a.decode(t, &made)
-		if a.status != http.StatusCreated || !made.Held || made.Status != "scheduled" {
+		if a.status != http.StatusCreated || !made.NeedsApproval || made.Status != "scheduled" {
 			t.Fatalf("%d %s", a.status, a.body)
 		}
 		return made
@@ -76,13 +76,13 @@ func TestAHeldPostIsListedAndApprovedOverTheAPI(t *testing.T) {
 		}
 	}
 	for filter, want := range map[string][]uint64{
-		"&held=true": {late.ID, first.ID, later.ID, again.ID}, "&held=true&status=scheduled": {late.ID, first.ID, later.ID, again.ID}, "&held=true&status=failed": nil,
+		"&needs_approval=true": {late.ID, first.ID, later.ID, again.ID}, "&needs_approval=true&status=scheduled": {late.ID, first.ID, later.ID, again.ID}, "&needs_approval=true&status=failed": nil,
 	} {
 		if got := list(filter); fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("%s: %v, want %v", filter, got, want)
 		}
 	}
-	if a := h.api("GET", "/scheduled-posts?held=true&cursor=nonsense", ""); a.status != http.StatusUnprocessableEntity || a.problem(t).Errors[0].Field != "cursor" {
+	if a := h.api("GET", "/scheduled-posts?needs_approval=true&cursor=nonsense", ""); a.status != http.StatusUnprocessableEntity || a.problem(t).Errors[0].Field != "cursor" {
 		t.Errorf("a cursor of nobody: %d %s", a.status, a.body)
 	}
 
@@ -93,7 +93,7 @@ func TestAHeldPostIsListedAndApprovedOverTheAPI(t *testing.T) {
 		var approved api.Post
 		a := approve(first)
 		a.decode(t, &approved)
-		if a.status != http.StatusOK || approved.Held || approved.Status != "scheduled" || !approved.ScheduledTime.Equal(first.ScheduledTime) {
+		if a.status != http.StatusOK || approved.NeedsApproval || approved.Status != "scheduled" || !approved.ScheduledTime.Equal(first.ScheduledTime) {
 			t.Errorf("%d %s", a.status, a.body)
 		}
 	}
@@ -102,7 +102,7 @@ func TestAHeldPostIsListedAndApprovedOverTheAPI(t *testing.T) {
 		t.Errorf("the job of an approved post: %+v", j)
 	}
 	approve(late)
-	if p := h.becomes(late.ID, "published"); p.Held {
+	if p := h.becomes(late.ID, "published"); p.NeedsApproval {
 		t.Errorf("approved after its time: %+v", p)
 	}
 	h.api("DELETE", fmt.Sprintf("/scheduled-posts/%d", again.ID), "")
@@ -112,13 +112,13 @@ func TestAHeldPostIsListedAndApprovedOverTheAPI(t *testing.T) {
 	if a := approve(api.Post{ID: 99}); a.status != http.StatusNotFound {
 		t.Errorf("approving nothing: %d", a.status)
 	}
-	if got := list("&held=true"); len(got) != 1 || got[0] != later.ID {
+	if got := list("&needs_approval=true"); len(got) != 1 || got[0] != later.ID {
 		t.Errorf("held at the end: %v", got)
 	}
 	if a := h.api("POST", fmt.Sprintf("/scheduled-posts/%d/publish-now", later.ID), ""); a.status != http.StatusOK {
 		t.Errorf("publish now: %d %s", a.status, a.body)
 	}
-	if p := h.becomes(later.ID, "published"); p.Held {
+	if p := h.becomes(later.ID, "published"); p.NeedsApproval {
 		t.Errorf("publishing approves, too: %+v", p)
 	}
 }
@@ -138,7 +138,7 @@ func TestNoJobLeadsPastApproval(t *testing.T) {
 		}
 	}
 	var p api.Post
-	if h.api("GET", "/scheduled-posts/1", "").decode(t, &p); !p.Held || p.Status != "scheduled" || p.Attempts != 0 {
+	if h.api("GET", "/scheduled-posts/1", "").decode(t, &p); !p.NeedsApproval || p.Status != "scheduled" || p.Attempts != 0 {
 		t.Errorf("%+v", p)
 	}
 }
@@ -147,7 +147,7 @@ func TestAPostIsHeldAndApprovedOnThePage(t *testing.T) {
 	h := start(t)
 	h.signIn()
 	form := []string{"identity_id", "1", "text", "Read me first", "format", "plain", "when", "at", "time", h.now().UTC().Add(3 * time.Hour).Format("2006-01-02T15:04")}
-	if a := h.submit("/posts/new", append(form, "hold", "on", "text", "")...); a.header.Get("Location") != "/posts/1?done=held" {
+	if a := h.submit("/posts/new", append(form, "needs_approval", "on", "text", "")...); a.header.Get("Location") != "/posts/1?done=held" {
 		t.Fatalf("%d %v %s", a.status, a.header, a.body)
 	}
 	says := func(path string, words ...string) {
@@ -161,15 +161,15 @@ func TestAPostIsHeldAndApprovedOnThePage(t *testing.T) {
 		}
 	}
 	chip := `<span class="chip is-held">needs approval</span>`
-	says("/posts/1?done=held", chip, "Published after approval, not before its time.", `id="do-approve"`, "The post is saved and needs approval.", "not >scheduled<")
+	says("/posts/1?done=held", chip, "Will be published after approval, not before its time.", `id="do-approve"`, "The post is saved and needs approval.", "not >scheduled<")
 	says("/posts", chip, `id="tab-held"`, "not has passed")
 	says("/posts?status=held", chip, "Read me first")
 	says("/", "1 post needs approval", `id="held-1"`, "All scheduled posts need approval", "not Nothing is waiting", `not id="run-post_1"`, `not id="hero-link"`)
 	says("/jobs", chip, `href="/posts/1/approve"`, "not Resume", "not >paused<")
 	says("/jobs/post_1", chip, `href="/posts/1/approve"`, "not Resume", "Scheduled for", "not Next run")
-	says("/posts/1/change", "it still needs approval", `not name="hold"`)
-	says("/posts/new?from=1", `name="hold" type="checkbox" value="on" checked`)
-	says("/posts/new", `name="hold" type="checkbox" value="on">`)
+	says("/posts/1/change", "it still needs approval", `not name="needs_approval"`)
+	says("/posts/new?from=1", `name="needs_approval" type="checkbox" value="on" checked`)
+	says("/posts/new", `name="needs_approval" type="checkbox" value="on">`)
 	says("/posts/1/publish-now", "this also approves it")
 
 	if a := h.submit("/posts/1/change", append(form, "text", "")...); a.status != http.StatusSeeOther {
@@ -268,7 +268,7 @@ func TestNobodyAgreesToWhatWasNotShown(t *testing.T) {
 		t.Errorf("change: %d %s", a.status, a.body)
 	}
 	var p api.Post
-	if h.api("GET", "/scheduled-posts/1", "").decode(t, &p); p.Text != "Something else" || !p.Held || p.Status != "scheduled" {
+	if h.api("GET", "/scheduled-posts/1", "").decode(t, &p); p.Text != "Something else" || !p.NeedsApproval || p.Status != "scheduled" {
 		t.Errorf("%+v", p)
 	}
 	now := seen("/posts/1/approve")
@@ -281,7 +281,7 @@ func TestNobodyAgreesToWhatWasNotShown(t *testing.T) {
 	if a := h.submit("/posts/1/approve", "seen", seen("/posts/1/approve")); a.header.Get("Location") != "/posts/1?done=approved" {
 		t.Errorf("approve: %d %s", a.status, a.body)
 	}
-	if h.api("GET", "/scheduled-posts/1", "").decode(t, &p); p.Text != "Mine" || p.Held {
+	if h.api("GET", "/scheduled-posts/1", "").decode(t, &p); p.Text != "Mine" || p.NeedsApproval {
 		t.Errorf("%+v", p)
 	}
 }

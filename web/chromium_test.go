@@ -100,7 +100,7 @@ func liveUpdatesDisturbNobody(t *testing.T, chromium context.Context) {
 		i.State, i.Title = store.IdentityLogin, "Evening News"
 		return tx.Identities.Put(&i)
 	})
-	b.until(`document.getElementById("logins").innerText.includes("must log in")`)
+	b.until(`document.getElementById("logins").innerText.includes("logged out")`)
 	if got := eval[string](b, `document.getElementById("target").value + " " + document.activeElement.id`); got != "@half_typ target" {
 		t.Errorf("the field and the focus: %q", got)
 	}
@@ -128,9 +128,9 @@ func theLanguageIsSwitched(t *testing.T, chromium context.Context) {
 	b.signIn()
 	b.open("/posts?status=failed")
 	b.do(chromedp.Click(chromedp.CSS(`button[name="lang"]`)))
-	b.until(`document.documentElement.lang === "ru" && document.body.innerText.includes("Неудачных нет") && location.search === "?status=failed"`)
+	b.until(`document.documentElement.lang === "ru" && document.body.innerText.includes("Неудавшихся постов нет") && location.search === "?status=failed"`)
 	b.open("/")
-	b.until(`document.body.innerText.includes("Ничего не ожидается")`)
+	b.until(`document.body.innerText.includes("Ничего не запланировано")`)
 	b.do(chromedp.Click(chromedp.CSS(`button[name="lang"]`)))
 	b.until(`document.documentElement.lang === "en"`)
 	b.quiet()

@@ -83,7 +83,7 @@ func TestAnAccountIsChangedAndRemovedOnThePage(t *testing.T) {
 		t.Errorf("change: %d", a.status)
 	}
 	h.get("/accounts/1?done=account-changed").has(t, "The account was changed", "new", "@editor", "/accounts?tag=press")
-	h.get("/accounts/1/remove").has(t, "Remove this account? @evening_news")
+	h.get("/accounts/1/remove").has(t, "Remove this account?", "<strong>@evening_news</strong>")
 	if a := h.submit("/accounts/1/remove"); a.header.Get("Location") != "/accounts?done=account-removed" {
 		t.Errorf("remove: %d", a.status)
 	}
@@ -104,7 +104,7 @@ func TestAListOnThePageIsReportedAndWhatWasNotUnderstoodStays(t *testing.T) {
 		t.Errorf("known: %d", a.status)
 	}
 	a.has(t, "Added: 0.", "Already watched: 1.")
-	h.submit("/accounts/new", "list", " ").has(t, "The list names nobody: write one name in each line")
+	h.submit("/accounts/new", "list", " ").has(t, "The list has no names: write one name in each line")
 	h.submit("/accounts/new", "list", "a", "note", strings.Repeat("x", 501)).has(t, "is longer than 500 characters")
 	h.submit("/language", "lang", "ru")
 	h.client.Jar.SetCookies(h.request("GET", "/", "").URL, []*http.Cookie{{Name: "belfry-language", Value: "ru", Path: "/"}})
@@ -204,8 +204,8 @@ func TestASiteThatIsLeftAloneNeedsAttention(t *testing.T) {
 	h.update(func(tx *store.Tx) error {
 		return tx.AccountSites.Put(&store.AccountSite{Site: "tiktok", Stops: 1, Until: tx.Now().Add(time.Hour), Reason: store.Reason{Code: store.ReasonNoCanary}})
 	})
-	h.get("/").has(t, "A site does not answer the account check: TikTok", "is not believed until")
-	h.get("/accounts").has(t, "Paused for a while", "TikTok")
+	h.get("/").has(t, "A site does not answer the account check: TikTok", "are not used until")
+	h.get("/accounts").has(t, "Paused sites", "TikTok")
 	h.update(func(tx *store.Tx) error { // and the clock was a year ahead then
 		ahead := tx.Now().AddDate(1, 0, 0)
 		return tx.AccountSites.Put(&store.AccountSite{Site: "youtube", Stops: 1, Since: ahead, Until: ahead.Add(time.Hour), Reason: store.Reason{Code: store.ReasonNoCanary}})
@@ -234,8 +234,8 @@ func TestTheLastCheckSaysOfEachSiteWhyItWasGivenUp(t *testing.T) {
 			tx.AccountSites.Put(&store.AccountSite{Site: "x", Stops: 1, Until: until, Reason: store.Reason{Code: store.ReasonNoCanary}}))
 	})
 	page := h.get("/accounts")
-	page.has(t, "Sites that did not answer", "<strong>TikTok</strong>", "does not find a profile that surely exists", "<strong>site-17</strong>", "and 4 further sites",
-		"(5 refusals in a row) until ", "too many requests (status 429)", "Paused for a while", "<strong>X</strong>")
+	page.has(t, "Sites that did not answer", "<strong>TikTok</strong>", "does not find a profile that exists", "<strong>site-17</strong>", "and 4 further sites",
+		"(5 refusals in a row); it is paused until ", "too many requests (status 429)", "Paused sites", "<strong>X</strong>")
 	page.lacks(t, "site-18", "24 of 30")
 	if n := strings.Count(page.body, "<strong>GitHub</strong>"); n != 1 {
 		t.Errorf("GitHub is named %d times", n)
@@ -243,11 +243,11 @@ func TestTheLastCheckSaysOfEachSiteWhyItWasGivenUp(t *testing.T) {
 	var now api.Autocheck
 	h.api("GET", "/autocheck", "").decode(t, &now)
 	if last := now.Last; len(last.Stopped) != 24 || len(last.GivenUp) != 20 || last.GivenUp[1].Site != "github" || !last.GivenUp[1].Reason.Until.Equal(until) ||
-		!strings.HasPrefix(last.Reason.Text, "24 of 30 sites would not say whether accounts exist: tiktok, github, site-0") {
+		!strings.HasPrefix(last.Reason.Text, "24 of 30 sites do not answer the check: tiktok, github, site-0") {
 		t.Errorf("%+v: %+v", last, last.Reason)
 	}
 	h.client.Jar.SetCookies(h.request("GET", "/", "").URL, []*http.Cookie{{Name: "belfry-language", Value: "ru", Path: "/"}})
-	h.get("/accounts").has(t, "Сайты, на которых она прервана", "Сайт не находит профиль", "слишком много запросов (код 429)", "и ещё 4 сайта")
+	h.get("/accounts").has(t, "Сайты, которые не ответили", "Сайт не находит профиль", "слишком много запросов (код 429)", "и ещё 4 сайта")
 }
 
 func TestAMessageToAnAdminIsNamed(t *testing.T) {

@@ -39,7 +39,7 @@ func TestABroadcastIsWrittenOnThePage(t *testing.T) {
 		}
 		return nil
 	})
-	h.get("/tasks/new").has(t, "Neighbours", `value="-1002000000000"`, "switched off", "may not write there")
+	h.get("/tasks/new").has(t, "Neighbours", `value="-1002000000000"`, "switched off", "no right to write")
 	form := []string{"identity_id", "2", "text", "<b>Water</b> & light", "format", "html", "form", "one", "target_chat_ids", "@news_one, https://t.me/news_two\r\n-1001234567890",
 		"chat", "-1002000000000", "min_seconds_between_chats", "0,001", "max_seconds_between_chats", "0.002", "when", "now"}
 	with := func(more ...string) []string { return append(append([]string(nil), form...), more...) }
@@ -107,7 +107,7 @@ func TestABroadcastIsCancelledAndTriedAgainAfterAQuestion(t *testing.T) {
 	h := start(t)
 	h.account("anna")
 	h.signIn()
-	h.makeTask("Hello", `["@one_chat","@two_chat"]`, `,"hold":true`)
+	h.makeTask("Hello", `["@one_chat","@two_chat"]`, `,"paused":true`)
 	h.get("/tasks/1/cancel").has(t, "Cancel this broadcast?", "Hello")
 	if a := h.submit("/tasks/1/cancel"); a.header.Get("Location") != "/tasks/1?done=task-cancelled" {
 		t.Errorf("cancel: %d", a.status)
@@ -135,8 +135,8 @@ func TestAFailedBroadcastNeedsAttention(t *testing.T) {
 	if done := h.taskWhen(1, "failed", ended); done.Status != "failed" {
 		t.Fatalf("%+v", done)
 	}
-	h.get("/").has(t, "Рассылка 1 не удалась", `href="/tasks/1">Hello</a>`, "этому входу нельзя публиковать в чате", "/tasks/1")
-	h.get("/tasks/1").has(t, "пропущено", "(CHAT_WRITE_FORBIDDEN)", "Повторить неотправленные")
+	h.get("/").has(t, "Рассылка 1 не удалась", `href="/tasks/1">Hello</a>`, "у этого аккаунта нет права публиковать в чате", "/tasks/1")
+	h.get("/tasks/1").has(t, "пропущено", "(CHAT_WRITE_FORBIDDEN)", "Повторить в неотправленные чаты")
 	h.makeTask("Later", `["@news_one"]`, `,"start_at":"`+h.soon(time.Hour)+`"`)
 	h.get("/").has(t, "Следующий чат рассылки", "Рассылка, 0 из 1")
 	h.get("/jobs").has(t, "Later")
@@ -198,9 +198,9 @@ func TestAUserAccountIsLoggedInOnThePage(t *testing.T) {
 		t.Errorf("a login that has ended: %d", a.status)
 	}
 	h.get("/logins/2/change")
-	h.get("/logins/2/log-out").has(t, "Log this account out? Anna Sender")
+	h.get("/logins/2/log-out").has(t, "Log this account out?", "<strong>Anna Sender")
 	submit("/logins/2/log-out", "/logins?done=logged-out")
-	h.get("/logins").has(t, "must log in", `href="/logins/2/login"`)
+	h.get("/logins").has(t, "logged out", `href="/logins/2/login"`)
 	h.get("/logins/2/login?way=session").has(t, `type="file"`, "multipart/form-data")
 	submit("/logins/2/login", "", "do", "session").has(t, "The session is missing")
 	submit("/logins/2/login", "", "do", "session", "session", "rubbish").has(t, "neither a StringSession nor")
@@ -290,7 +290,7 @@ func TestUnreachableChatsAreFoundPageByPage(t *testing.T) {
 	for i := range 2500 {
 		names = append(names, fmt.Sprintf(`"@chat_%d"`, i))
 	}
-	made := h.makeTask("Hello", "["+strings.Join(names, ",")+"]", `,"hold":true`)
+	made := h.makeTask("Hello", "["+strings.Join(names, ",")+"]", `,"paused":true`)
 	h.prepared(made.ID)
 	h.update(func(tx *store.Tx) error {
 		task, err := tx.Tasks.Get(made.ID)

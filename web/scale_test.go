@@ -96,7 +96,7 @@ func TestPagesCostTheSameForABroadcastToManyChats(t *testing.T) {
 				fmt.Fprintf(&targets, `"@chat_%d"`, i)
 			}
 		}
-		a := h.api("POST", "/tasks", `{"text":"Hello","hold":true,"dry_run":true,"target_chat_ids":[`+targets.String()+`]}`, "Idempotency-Key", fmt.Sprint(chats))
+		a := h.api("POST", "/tasks", `{"text":"Hello","paused":true,"dry_run":true,"target_chat_ids":[`+targets.String()+`]}`, "Idempotency-Key", fmt.Sprint(chats))
 		var made api.Task
 		a.decode(t, &made)
 		if a.status != http.StatusCreated || made.Total != chats || made.Left != chats {

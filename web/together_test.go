@@ -23,7 +23,7 @@ func TestRoutesBearManyClientsAtOnce(t *testing.T) {
 	h.account("anna")
 	h.signIn()
 	h.schedulePost("Hello", time.Hour)
-	h.makeTask("Hello", `["@evening_news"]`, `,"hold":true`)
+	h.makeTask("Hello", `["@evening_news"]`, `,"paused":true`)
 	for _, route := range h.server.routes(nil).Routes() {
 		path := strings.NewReplacer("/jobs/:id", "/jobs/post_1", ":id", "1", ":name", "belfry.css").Replace(route.Path)
 		open := strings.HasPrefix(path, "/sign-in") || strings.HasPrefix(path, "/health") || strings.HasPrefix(path, "/static") ||

@@ -56,8 +56,8 @@ func newWatch(use, short string, list func(args []string) (string, error)) *cobr
 			return err
 		}
 		var report struct {
-			Added, Duplicates, Nonsense int
-			Lines                       []struct {
+			Added, Duplicates, Invalid int
+			Lines                      []struct {
 				Line                  int
 				Text, Result, Problem string
 			}
@@ -70,8 +70,8 @@ func newWatch(use, short string, list func(args []string) (string, error)) *cobr
 				fmt.Fprintf(l.out, "line %d: %s: %s\n", line.Line, line.Text, cmp.Or(line.Problem, line.Result))
 			}
 		}
-		fmt.Fprintf(l.out, "%d added, %d already watched, %d invalid\n", report.Added, report.Duplicates, report.Nonsense)
-		if report.Nonsense > 0 && report.Added+report.Duplicates == 0 {
+		fmt.Fprintf(l.out, "%d added, %d already watched, %d invalid\n", report.Added, report.Duplicates, report.Invalid)
+		if report.Invalid > 0 && report.Added+report.Duplicates == 0 {
 			return errors.New("no account was added")
 		}
 		return nil

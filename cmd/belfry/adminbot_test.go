@@ -103,12 +103,12 @@ func (c *chat) obeys(url string, after time.Time, interval time.Duration) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
-		var checks struct{ Items []struct{ Began time.Time } } // the latest first
+		var checks struct{ Items []struct{ Started time.Time } } // the latest first
 		if err := callAPI(c.ctx, "GET", url+"/api/v1/autocheck/checks", nil, &checks); err != nil {
 			c.t.Fatal(err)
 		}
-		if len(checks.Items) > 1 && checks.Items[1].Began.After(after) {
-			if apart := checks.Items[0].Began.Sub(checks.Items[1].Began); apart.Round(time.Minute) != interval {
+		if len(checks.Items) > 1 && checks.Items[1].Started.After(after) {
+			if apart := checks.Items[0].Started.Sub(checks.Items[1].Started); apart.Round(time.Minute) != interval {
 				c.t.Errorf("two checks are %v apart", apart)
 			}
 			return
@@ -205,7 +205,7 @@ func TestTheOwnerSteersFromTelegram(t *testing.T) {
 	p, url = m.start()
 	c.until("Сегодня постов нет")
 	m.tg.Write(c.admin, c.bot, "/status")
-	c.until("Чужие пытались со мной говорить: 1")
+	c.until("Боту писали чужие: 1")
 	if n := len(m.tg.PrivateMessages(c.bot, stranger.ID)); n != 0 {
 		t.Errorf("a stranger got %d answers", n)
 	}

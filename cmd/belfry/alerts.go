@@ -23,7 +23,7 @@ func newAlertsList() *cobra.Command {
 		State, What, Why string
 		RaisedAt         time.Time `json:"raised_at"`
 	}
-	return newList("list", "List what is or was wrong, the latest first.", "/alerts", [][2]string{{"state", "Only open, acknowledged or over (resolved)."}},
+	return newList("list", "List what is or was wrong, the latest first.", "/alerts", [][2]string{{"state", "Only open, acknowledged or resolved."}},
 		"ID|STATE|SINCE (UTC)|WHAT|WHY", func(a alert) []any { return []any{a.ID, a.State, moment(a.RaisedAt), a.What, a.Why} })
 }
 

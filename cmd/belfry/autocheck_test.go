@@ -39,7 +39,7 @@ func TestTheDocumentedCheckOfFortyAccounts(t *testing.T) {
 	m.waitForLogin(url)
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	var report struct{ Added, Duplicates, Nonsense int }
+	var report struct{ Added, Duplicates, Invalid int }
 	err := callAPI(ctx, "POST", url+"/api/v1/accounts/import",
 		map[string]any{"site": "instagram", "text": strings.Join(names, "\n") + "\naccount_07\nno such name!"}, &report)
 	if err != nil {

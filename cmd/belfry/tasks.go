@@ -99,7 +99,7 @@ func newTasksCreate() *cobra.Command {
 		QuietTo   string   `json:"quiet_to,omitempty"`
 		DailyCap  int      `flag:"daily-cap" json:"daily_cap,omitempty" help:"Daily limit of the user account's messages."`
 		DryRun    bool     `flag:"dry-run" json:"dry_run" help:"Find out which chats can be reached; send nothing until it is resumed."`
-		Hold      bool     `flag:"hold" json:"hold" help:"Do nothing until it is resumed."`
+		Paused    bool     `flag:"paused" json:"paused" help:"Create it paused: do nothing until it is resumed."`
 	}
 	c := newAPICommand("create", "Send a text to many chats as a user account.", func(ctx context.Context, l *local, _ []string) error {
 		var t taskShown

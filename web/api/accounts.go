@@ -60,6 +60,10 @@ type WatchedAccount struct {
 	UpdatedAt    time.Time `json:"updated_at"`
 }
 
+func (s accountDoor) shownAccount(tx *store.Tx, a store.Account) (WatchedAccount, error) {
+	return shownAccount(s.accounts.ProfileLinks(tx), a), nil
+}
+
 func shownAccount(link func(store.Account) string, a store.Account) WatchedAccount {
 	return WatchedAccount{
 		ID: a.ID, Site: a.Site, Username: a.Username, Link: link(a), Note: a.Note, Tag: a.Tag, OwnerChat: a.OwnerChat,
@@ -73,12 +77,12 @@ func Accounts(w *accounts.Worker) Door {
 	return func(server *Server, a *api) {
 		s := accountDoor{server, w}
 		operation(a, http.MethodGet, "/accounts", "List the accounts that are watched", s.listAccounts)
-		operation(a, http.MethodPost, "/accounts", "Have an account watched", s.createAccount)
-		operation(a, http.MethodPost, "/accounts/import", "Have a list of accounts watched, with a report of each line", s.importAccounts, longBodies, patient)
+		operation(a, http.MethodPost, "/accounts", "Watch an account", s.createAccount)
+		operation(a, http.MethodPost, "/accounts/import", "Watch the accounts of a list, with a report of each line", s.importAccounts, longBodies, patient)
 		operation(a, http.MethodGet, "/accounts/{id}", "Read an account", s.readAccount)
-		operation(a, http.MethodPatch, "/accounts/{id}", "Change what is said of an account", s.changeAccount)
-		operation(a, http.MethodDelete, "/accounts/{id}", "Forget an account and its history", s.removeAccount)
-		operation(a, http.MethodGet, "/accounts/{id}/results", "List what the checks of an account came to, the latest first", s.listResults)
+		operation(a, http.MethodPatch, "/accounts/{id}", "Change a watched account", s.changeAccount)
+		operation(a, http.MethodDelete, "/accounts/{id}", "Remove an account and its history", s.removeAccount)
+		operation(a, http.MethodGet, "/accounts/{id}/results", "List the results of an account's checks, the latest first", s.listResults)
 		s.sitesAPI(a)
 		s.autocheckAPI(a)
 	}
@@ -90,33 +94,19 @@ type accountDoor struct {
 }
 
 type accountFilter struct {
-	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many items at most"`
-	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
-	State  string `query:"state" enum:"pending,found,not_found" doc:"Only accounts in this state"`
-	Site   string `query:"site" doc:"Only accounts of this site" example:"instagram"`
-	Tag    string `query:"tag" doc:"Only accounts with this tag"`
-	Name   string `query:"name" maxLength:"200" doc:"Only accounts with this in their names"`
+	Paged
+	State string `query:"state" enum:"pending,found,not_found" doc:"Only accounts in this state"`
+	Site  string `query:"site" doc:"Only accounts of this site" example:"instagram"`
+	Tag   string `query:"tag" doc:"Only accounts with this tag"`
+	Name  string `query:"name" maxLength:"200" doc:"Only accounts with this in their names"`
 }
 
 func (s accountDoor) listAccounts(_ context.Context, in *accountFilter) (*reply[List[WatchedAccount]], error) {
-	var page store.Page[store.Account]
 	var link func(store.Account) string
-	err := s.db.View(func(tx *store.Tx) (err error) {
-		filter := store.AccountFilter{State: store.AccountState(in.State), Site: in.Site, Tag: in.Tag, Name: in.Name}
-		if page, err = s.accounts.Find(tx, filter, store.Query{Limit: in.Limit, Cursor: in.Cursor}); err != nil {
-			return err
-		}
+	return listed(s.Server, func(tx *store.Tx) (store.Page[store.Account], error) {
 		link = s.accounts.ProfileLinks(tx)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	out := List[WatchedAccount]{Items: make([]WatchedAccount, 0, len(page.Items)), Next: page.Next}
-	for _, a := range page.Items {
-		out.Items = append(out.Items, shownAccount(link, a))
-	}
-	return answer(out), nil
+		return s.accounts.Find(tx, store.AccountFilter{State: store.AccountState(in.State), Site: in.Site, Tag: in.Tag, Name: in.Name}, in.query())
+	}, plain(func(a store.Account) WatchedAccount { return shownAccount(link, a) }))
 }
 
 func (s accountDoor) createAccount(ctx context.Context, in *creation[newAccount]) (*created[WatchedAccount], error) {
@@ -140,15 +130,15 @@ type ImportedLine struct {
 	Text      string `json:"text" doc:"As it was written"`
 	Username  string `json:"username,omitempty" doc:"As it was understood"`
 	AccountID uint64 `json:"account_id,omitempty"`
-	Result    string `json:"result" doc:"added, duplicate (watched already, or named further up) or nonsense" enum:"added,duplicate,nonsense"`
-	Problem   string `json:"problem,omitempty" doc:"With nonsense: what is wrong, and what to do"`
+	Result    string `json:"result" doc:"added, duplicate (watched already, or named further up) or invalid" enum:"added,duplicate,invalid"`
+	Problem   string `json:"problem,omitempty" doc:"With invalid: what is wrong, and what to do"`
 }
 
 // Imported is what became of a list.
 type Imported struct {
 	Added      int            `json:"added"`
 	Duplicates int            `json:"duplicates"`
-	Nonsense   int            `json:"nonsense"`
+	Invalid    int            `json:"invalid"`
 	Lines      []ImportedLine `json:"lines" nullable:"false"`
 }
 
@@ -162,7 +152,7 @@ func (s accountDoor) importAccounts(ctx context.Context, in *creation[newAccount
 			if err != nil {
 				return Imported{}, ofField(err, "list", "text")
 			}
-			out := Imported{Added: list.Added, Duplicates: list.Duplicates, Nonsense: list.Nonsense, Lines: make([]ImportedLine, 0, len(list.Lines))}
+			out := Imported{Added: list.Added, Duplicates: list.Duplicates, Invalid: list.Invalid, Lines: make([]ImportedLine, 0, len(list.Lines))}
 			for _, line := range list.Lines {
 				shown := ImportedLine{Line: line.N, Text: line.Text, Username: line.Username, AccountID: line.ID, Result: string(line.Result)}
 				if line.Problem != nil {
@@ -184,19 +174,7 @@ func ofField(err error, name, here string) error {
 }
 
 func (s accountDoor) readAccount(_ context.Context, in *one) (*reply[WatchedAccount], error) {
-	var out WatchedAccount
-	err := s.db.View(func(tx *store.Tx) error {
-		a, err := tx.Accounts.Get(in.ID)
-		if err != nil {
-			return err
-		}
-		out = shownAccount(s.accounts.ProfileLinks(tx), a)
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return answer(out), nil
+	return record(s.db.View, func(tx *store.Tx) (store.Account, error) { return tx.Accounts.Get(in.ID) }, s.shownAccount)
 }
 
 type accountChange struct {
@@ -205,19 +183,9 @@ type accountChange struct {
 }
 
 func (s accountDoor) changeAccount(_ context.Context, in *accountChange) (*reply[WatchedAccount], error) {
-	var out WatchedAccount
-	err := s.db.Update(func(tx *store.Tx) error {
-		a, err := s.accounts.Change(tx, in.ID, accounts.Change(in.Body))
-		if err != nil {
-			return err
-		}
-		out = shownAccount(s.accounts.ProfileLinks(tx), a)
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return answer(out), nil
+	return record(s.db.Update, func(tx *store.Tx) (store.Account, error) {
+		return s.accounts.Change(tx, in.ID, accounts.Change(in.Body))
+	}, s.shownAccount)
 }
 
 func (s accountDoor) removeAccount(_ context.Context, in *one) (*struct{}, error) {
@@ -239,30 +207,20 @@ type AccountResult struct {
 }
 
 type resultFilter struct {
-	ID     uint64 `path:"id" doc:"The account's id"`
-	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many items at most"`
-	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
+	ID uint64 `path:"id" doc:"The account's id"`
+	Paged
 }
 
 func (s accountDoor) listResults(_ context.Context, in *resultFilter) (*reply[List[AccountResult]], error) {
-	var page store.Page[store.AccountResult]
-	err := s.db.View(func(tx *store.Tx) error {
+	return listed(s.Server, func(tx *store.Tx) (page store.Page[store.AccountResult], err error) {
 		if _, err := tx.Accounts.Get(in.ID); err != nil {
-			return err
+			return page, err
 		}
-		var err error
-		page, err = tx.AccountResults.Of(in.ID, store.Query{Limit: in.Limit, Cursor: in.Cursor})
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	out := List[AccountResult]{Items: make([]AccountResult, 0, len(page.Items)), Next: page.Next}
-	for _, r := range page.Items {
-		out.Items = append(out.Items, AccountResult{
+		return tx.AccountResults.Of(in.ID, in.query())
+	}, plain(func(r store.AccountResult) AccountResult {
+		return AccountResult{
 			ID: r.ID, Outcome: string(r.Outcome), State: string(r.State), Changed: r.Changed, Status: r.Status, Detail: r.Detail,
 			From: r.From, To: r.To, Times: r.Times, CheckID: r.CheckID,
-		})
-	}
-	return answer(out), nil
+		}
+	}))
 }

@@ -18,26 +18,36 @@ type Alert struct {
 	About          string    `json:"about" doc:"What is wrong with what; as long as it is, no other alert has the same kind and the same about" example:"post_17"`
 	Subject        uint64    `json:"subject,omitempty" doc:"The id of the record that it is about"`
 	Name           string    `json:"name,omitempty" doc:"What people know that by: a login's name, a job's, where a post goes"`
-	State          string    `json:"state" doc:"open, acknowledged (somebody has seen it) or over" enum:"open,acknowledged,over"`
+	State          string    `json:"state" doc:"open, acknowledged or resolved" enum:"open,acknowledged,resolved"`
 	What           string    `json:"what" doc:"What is wrong, in plain words"`
 	Why            string    `json:"why,omitempty" doc:"Why, as far as is known"`
-	Cure           string    `json:"cure,omitempty" doc:"What to do about it; missing once it is over"`
+	Cure           string    `json:"cure,omitempty" doc:"What to do about it; missing once it is resolved"`
 	Reason         *Reason   `json:"reason,omitempty" doc:"The same as why, for programs"`
 	Count          int64     `json:"count,omitempty" doc:"The number that the kind has: failures in a row, minutes, chats that have it, jobs that wait, or free bytes"`
 	Limit          int64     `json:"limit,omitempty" doc:"What the number is measured by: all chats, or the bytes that ought to be free"`
 	RaisedAt       time.Time `json:"raised_at"`
-	GoneAt         time.Time `json:"gone_at,omitzero" doc:"Since when it seems to be over; it is over when that lasts"`
+	GoneAt         time.Time `json:"gone_at,omitzero" doc:"Since when it seems resolved; it is resolved when that lasts"`
 	AcknowledgedAt time.Time `json:"acknowledged_at,omitzero"`
-	AcknowledgedBy string    `json:"acknowledged_by,omitempty" doc:"Who or what has said so" example:"the command line"`
-	OverAt         time.Time `json:"over_at,omitzero"`
+	AcknowledgedBy string    `json:"acknowledged_by,omitempty" doc:"Who acknowledged it" example:"the command line"`
+	ResolvedAt     time.Time `json:"resolved_at,omitzero"`
+}
+
+// resolved is what the API calls [store.AlertOver].
+const resolved = "resolved"
+
+func alertState(state store.AlertState) string {
+	if state == store.AlertOver {
+		return resolved
+	}
+	return string(state)
 }
 
 func (s alertDoor) shownAlert(a store.Alert) Alert {
 	words := alerts.Text(inEnglish(), a)
 	return Alert{
-		ID: a.ID, Kind: string(a.Kind), About: a.About, Subject: a.Subject, Name: a.Name, State: string(a.State()),
+		ID: a.ID, Kind: string(a.Kind), About: a.About, Subject: a.Subject, Name: a.Name, State: alertState(a.State()),
 		What: words.What, Why: words.Why, Cure: words.Cure, Reason: s.reasonOf(a.Reason), Count: a.Count, Limit: a.Limit,
-		RaisedAt: a.RaisedAt, GoneAt: a.GoneAt, AcknowledgedAt: a.AcknowledgedAt, AcknowledgedBy: a.AcknowledgedBy, OverAt: a.OverAt,
+		RaisedAt: a.RaisedAt, GoneAt: a.GoneAt, AcknowledgedAt: a.AcknowledgedAt, AcknowledgedBy: a.AcknowledgedBy, ResolvedAt: a.OverAt,
 	}
 }
 
@@ -47,8 +57,8 @@ func Alerts(w *alerts.Worker) Door {
 		s := alertDoor{server, w}
 		operation(a, http.MethodGet, "/alerts", "List what is wrong, or was, the latest first", s.listAlerts)
 		operation(a, http.MethodGet, "/alerts/{id}", "Read an alert: what is wrong, why, and what to do", s.readAlert)
-		operation(a, http.MethodPost, "/alerts/{id}/acknowledge", "Say that an alert was seen; again changes nothing", s.acknowledgeAlert)
-		operation(a, http.MethodPost, "/alerts/acknowledge", "Say that all alerts were seen", s.acknowledgeAlerts)
+		operation(a, http.MethodPost, "/alerts/{id}/acknowledge", "Acknowledge an alert; again changes nothing", s.acknowledgeAlert)
+		operation(a, http.MethodPost, "/alerts/acknowledge", "Acknowledge all alerts", s.acknowledgeAlerts)
 	}
 }
 
@@ -58,30 +68,20 @@ type alertDoor struct {
 }
 
 type alertFilter struct {
-	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many items at most"`
-	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
-	State  string `query:"state" enum:"open,acknowledged,over" doc:"Only alerts in this state"`
+	Paged
+	State string `query:"state" enum:"open,acknowledged,resolved" doc:"Only alerts in this state"`
 }
 
 func (s alertDoor) listAlerts(_ context.Context, in *alertFilter) (*reply[List[Alert]], error) {
-	var page store.Page[store.Alert]
-	err := s.db.View(func(tx *store.Tx) (err error) {
-		query := store.Query{Limit: in.Limit, Cursor: in.Cursor}
-		if in.State == "" {
-			page, err = latestAlerts(tx, query)
-		} else {
-			page, err = tx.Alerts.ByState(store.AlertState(in.State), query)
+	return listed(s.Server, func(tx *store.Tx) (store.Page[store.Alert], error) {
+		switch in.State {
+		case "":
+			return latestAlerts(tx, in.query())
+		case resolved:
+			return tx.Alerts.ByState(store.AlertOver, in.query())
 		}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	out := List[Alert]{Items: make([]Alert, 0, len(page.Items)), Next: page.Next}
-	for _, a := range page.Items {
-		out.Items = append(out.Items, s.shownAlert(a))
-	}
-	return answer(out), nil
+		return tx.Alerts.ByState(store.AlertState(in.State), in.query())
+	}, plain(s.shownAlert))
 }
 
 // latestAlerts lists the alerts of all states. Their ids are in the order in which they were raised,
@@ -104,50 +104,31 @@ func latestAlerts(tx *store.Tx, q store.Query) (page store.Page[store.Alert], er
 }
 
 func (s alertDoor) readAlert(_ context.Context, in *one) (*reply[Alert], error) {
-	var a store.Alert
-	err := s.db.View(func(tx *store.Tx) (err error) {
-		a, err = tx.Alerts.Get(in.ID)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return answer(s.shownAlert(a)), nil
+	return record(s.db.View, func(tx *store.Tx) (store.Alert, error) { return tx.Alerts.Get(in.ID) }, plain(s.shownAlert))
 }
 
 func (s alertDoor) acknowledgeAlert(ctx context.Context, in *one) (*reply[Alert], error) {
-	var a store.Alert
-	err := s.db.Update(func(tx *store.Tx) error {
+	return record(s.db.Update, func(tx *store.Tx) (a store.Alert, err error) {
 		by, err := session.NameOf(tx, session.CallerOf(ctx))
 		if err != nil {
-			return err
+			return a, err
 		}
-		a, err = s.alerts.Acknowledge(tx, in.ID, by)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return answer(s.shownAlert(a)), nil
+		return s.alerts.Acknowledge(tx, in.ID, by)
+	}, plain(s.shownAlert))
 }
 
-// Acknowledged says how many alerts nobody had seen before.
+// Acknowledged says how many alerts were acknowledged.
 type Acknowledged struct {
-	Acknowledged int `json:"acknowledged" doc:"How many alerts nobody had seen before"`
+	Acknowledged int `json:"acknowledged" doc:"How many alerts were acknowledged just now"`
 }
 
 func (s alertDoor) acknowledgeAlerts(ctx context.Context, _ *struct{}) (*reply[Acknowledged], error) {
-	var out Acknowledged
-	err := s.db.Update(func(tx *store.Tx) error {
+	return within(s.db.Update, func(tx *store.Tx) (out Acknowledged, err error) {
 		by, err := session.NameOf(tx, session.CallerOf(ctx))
 		if err != nil {
-			return err
+			return out, err
 		}
 		out.Acknowledged, err = s.alerts.AcknowledgeAll(tx, by, time.Time{})
-		return err
+		return out, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return answer(out), nil
 }

@@ -139,17 +139,6 @@ type one struct {
 	ID uint64 `path:"id" doc:"The record's id"`
 }
 
-// List is a page of items.
-type List[T any] struct {
-	Items []T    `json:"items" nullable:"false"`
-	Next  string `json:"next_cursor" doc:"cursor of the next page; empty on the last one"`
-}
-
-// reply is an answer with a body.
-type reply[T any] struct{ Body T }
-
-func answer[T any](body T) *reply[T] { return &reply[T]{Body: body} }
-
 // The limits of a long body, such as a list of 200,000 chats or a session file.
 const (
 	maxLongBody  = 8 << 20 // bytes

@@ -15,7 +15,7 @@ type AccountCheck struct {
 	ID       uint64    `json:"id"`
 	Status   string    `json:"status" doc:"running, done, or stopped (it gave a site up)" enum:"running,done,stopped"`
 	Reason   *Reason   `json:"reason,omitempty" doc:"Why it was stopped; with several sites, given_up has the reason of each"`
-	Began    time.Time `json:"began"`
+	Started  time.Time `json:"started"`
 	Ended    time.Time `json:"ended,omitzero"`
 	Total    int       `json:"total" doc:"Accounts that it is about"`
 	Checked  int       `json:"checked" doc:"Of these, those that are done"`
@@ -35,7 +35,7 @@ type GivenUp struct {
 
 func (s accountDoor) shownCheck(c store.AccountCheck) AccountCheck {
 	out := AccountCheck{
-		ID: c.ID, Status: string(c.Status), Reason: s.reasonOf(c.Reason), Began: c.Began, Ended: c.Ended, Total: c.Total, Checked: c.Checked,
+		ID: c.ID, Status: string(c.Status), Reason: s.reasonOf(c.Reason), Started: c.Began, Ended: c.Ended, Total: c.Total, Checked: c.Checked,
 		Found: c.Found, NotFound: c.NotFound, Errors: c.Errors, Changes: c.Changes, Stopped: append([]string{}, c.Stopped...),
 	}
 	for _, site := range c.GivenUp {
@@ -116,15 +116,7 @@ func (s accountDoor) autocheckAPI(a *api) {
 }
 
 func (s accountDoor) readAutocheck(context.Context, *struct{}) (*reply[Autocheck], error) {
-	var out Autocheck
-	err := s.db.View(func(tx *store.Tx) (err error) {
-		out, err = s.shownAutocheck(tx)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return answer(out), nil
+	return within(s.db.View, s.shownAutocheck)
 }
 
 type autocheckChange struct {
@@ -164,37 +156,14 @@ func (s accountDoor) runAutocheck(context.Context, *struct{}) (*reply[Autocheck]
 
 // autocheckAfter answers with how the check stands after an action.
 func (s accountDoor) autocheckAfter(act func(*store.Tx) error) (*reply[Autocheck], error) {
-	var out Autocheck
-	err := s.db.Update(func(tx *store.Tx) error {
-		err := act(tx)
-		if err == nil {
-			out, err = s.shownAutocheck(tx)
+	return within(s.db.Update, func(tx *store.Tx) (Autocheck, error) {
+		if err := act(tx); err != nil {
+			return Autocheck{}, err
 		}
-		return err
+		return s.shownAutocheck(tx)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return answer(out), nil
 }
 
-type checkFilter struct {
-	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many items at most"`
-	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
-}
-
-func (s accountDoor) listChecks(_ context.Context, in *checkFilter) (*reply[List[AccountCheck]], error) {
-	var page store.Page[store.AccountCheck]
-	err := s.db.View(func(tx *store.Tx) (err error) {
-		page, err = tx.AccountChecks.ByTime(store.Query{Limit: in.Limit, Cursor: in.Cursor})
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	out := List[AccountCheck]{Items: make([]AccountCheck, 0, len(page.Items)), Next: page.Next}
-	for _, c := range page.Items {
-		out.Items = append(out.Items, s.shownCheck(c))
-	}
-	return answer(out), nil
+func (s accountDoor) listChecks(_ context.Context, in *Paged) (*reply[List[AccountCheck]], error) {
+	return listed(s.Server, func(tx *store.Tx) (store.Page[store.AccountCheck], error) { return tx.AccountChecks.ByTime(in.query()) }, plain(s.shownCheck))
 }

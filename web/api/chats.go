@@ -44,13 +44,12 @@ func (s *Server) shownChat(c store.Chat) Chat {
 func (s *Server) chatsAPI(a *api) {
 	operation(a, http.MethodGet, "/chats", "List the chats of a user account by their titles", s.listChats)
 	operation(a, http.MethodPatch, "/chats/{id}", "Switch a chat off, so that broadcasts skip it, or on", s.changeChat)
-	operation(a, http.MethodPost, "/chats/refresh", "Have the list of an account's chats read again", s.refreshChats)
+	operation(a, http.MethodPost, "/chats/refresh", "Refresh the list of an account's chats", s.refreshChats)
 }
 
 type chatFilter struct {
 	IdentityID uint64 `query:"identity_id" doc:"The account; if left out the only one"`
-	Limit      int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many items at most"`
-	Cursor     string `query:"cursor" doc:"next_cursor of the page before"`
+	Paged
 }
 
 func (s *Server) listChats(_ context.Context, in *chatFilter) (*reply[List[Chat]], error) {
@@ -58,19 +57,7 @@ func (s *Server) listChats(_ context.Context, in *chatFilter) (*reply[List[Chat]
 	if err != nil {
 		return nil, err
 	}
-	var page store.Page[store.Chat]
-	err = s.db.View(func(tx *store.Tx) (err error) {
-		page, err = tx.Chats.ByTitle(account.ID, store.Query{Limit: in.Limit, Cursor: in.Cursor})
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	out := List[Chat]{Items: make([]Chat, 0, len(page.Items)), Next: page.Next}
-	for _, c := range page.Items {
-		out.Items = append(out.Items, s.shownChat(c))
-	}
-	return answer(out), nil
+	return listed(s, func(tx *store.Tx) (store.Page[store.Chat], error) { return tx.Chats.ByTitle(account.ID, in.query()) }, plain(s.shownChat))
 }
 
 // account returns the user account that has an id, or with 0 the only one.
@@ -98,15 +85,7 @@ type chatChange struct {
 }
 
 func (s *Server) changeChat(_ context.Context, in *chatChange) (*reply[Chat], error) {
-	var changed store.Chat
-	err := s.db.Update(func(tx *store.Tx) (err error) {
-		changed, err = tasks.SwitchChat(tx, in.ID, in.Body.Off)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return answer(s.shownChat(changed)), nil
+	return record(s.db.Update, func(tx *store.Tx) (store.Chat, error) { return tasks.SwitchChat(tx, in.ID, in.Body.Off) }, plain(s.shownChat))
 }
 
 type chatRefresh struct {

@@ -49,28 +49,17 @@ func (s *Server) shownDelivery(d store.Delivery) Delivery {
 }
 
 type deliveryFilter struct {
-	ID     uint64 `path:"id" doc:"The broadcast's id"`
-	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many items at most"`
-	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
+	ID uint64 `path:"id" doc:"The broadcast's id"`
+	Paged
 	Status string `query:"status" enum:"pending,sent,failed,skipped" doc:"Only chats whose delivery has this status"`
 }
 
 func (s *Server) listDeliveries(_ context.Context, in *deliveryFilter) (*reply[List[Delivery]], error) {
-	var page store.Page[store.Delivery]
-	err := s.db.View(func(tx *store.Tx) error {
+	return listed(s, func(tx *store.Tx) (page store.Page[store.Delivery], err error) {
 		t, err := tx.Tasks.Get(in.ID)
 		if err != nil {
-			return err
+			return page, err
 		}
-		page, err = tx.Deliveries.Of(t, store.DeliveryStatus(in.Status), store.Query{Limit: in.Limit, Cursor: in.Cursor})
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	out := List[Delivery]{Items: make([]Delivery, 0, len(page.Items)), Next: page.Next}
-	for _, d := range page.Items {
-		out.Items = append(out.Items, s.shownDelivery(d))
-	}
-	return answer(out), nil
+		return tx.Deliveries.Of(t, store.DeliveryStatus(in.Status), in.query())
+	}, plain(s.shownDelivery))
 }

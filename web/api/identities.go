@@ -11,7 +11,7 @@ import (
 	"belfry/worker/identities"
 )
 
-// newIdentity is the request for a login.
+// newIdentity is the request for an identity.
 type newIdentity struct {
 	Platform string `json:"platform" doc:"telegram" example:"telegram"`
 	Name     string `json:"name,omitempty" doc:"What to call it; if left out main, or user for a user account"`
@@ -21,13 +21,13 @@ type newIdentity struct {
 	Target   string `json:"target,omitempty" doc:"Where its posts go unless they say otherwise" example:"@evening_news"`
 }
 
-// identityPatch is a change to a login; what is left out stays.
+// identityPatch is a change to an identity; what is left out stays.
 type identityPatch struct {
 	Token  *string `json:"token,omitempty"`
 	Target *string `json:"target,omitempty"`
 }
 
-// Identity is a login as the API shows it: without what it logs in with.
+// Identity is an account that Belfry acts as, as the API shows it: without what it logs in with.
 type Identity struct {
 	ID        uint64    `json:"id"`
 	Name      string    `json:"name"`
@@ -55,15 +55,15 @@ func (s identityDoor) shownIdentity(i store.Identity) Identity {
 	}
 }
 
-// Identities is the door to logins.
+// Identities is the door to identities.
 func Identities(w *identities.Worker) Door {
 	return func(server *Server, a *api) {
 		s := identityDoor{server, w}
-		operation(a, http.MethodGet, "/identities", "List the logins", s.listIdentities)
-		operation(a, http.MethodPost, "/identities", "Add a login", s.createIdentity, longBodies)
-		operation(a, http.MethodPatch, "/identities/{id}", "Change a login", s.changeIdentity)
-		operation(a, http.MethodDelete, "/identities/{id}", "Remove a login", s.removeIdentity)
-		operation(a, http.MethodPost, "/identities/{id}/resume", "Let a login act again that the network had restricted", s.resumeIdentity)
+		operation(a, http.MethodGet, "/identities", "List the identities: the accounts that Belfry acts as", s.listIdentities)
+		operation(a, http.MethodPost, "/identities", "Add an identity", s.createIdentity, longBodies)
+		operation(a, http.MethodPatch, "/identities/{id}", "Change an identity", s.changeIdentity)
+		operation(a, http.MethodDelete, "/identities/{id}", "Remove an identity", s.removeIdentity)
+		operation(a, http.MethodPost, "/identities/{id}/resume", "Let an identity act again after the network restricted it", s.resumeIdentity)
 		s.loginAPI(a)
 	}
 }
@@ -113,20 +113,14 @@ func (s identityDoor) createIdentity(ctx context.Context, in *creation[newIdenti
 }
 
 type identityChange struct {
-	ID   uint64 `path:"id" doc:"The login's id"`
+	ID   uint64 `path:"id" doc:"The identity's id"`
 	Body identityPatch
 }
 
 func (s identityDoor) changeIdentity(_ context.Context, in *identityChange) (*reply[Identity], error) {
-	var changed store.Identity
-	err := s.db.Update(func(tx *store.Tx) (err error) {
-		changed, err = identities.Change(tx, in.ID, identities.Patch{Token: in.Body.Token, Target: in.Body.Target})
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return answer(s.shownIdentity(changed)), nil
+	return record(s.db.Update, func(tx *store.Tx) (store.Identity, error) {
+		return identities.Change(tx, in.ID, identities.Patch{Token: in.Body.Token, Target: in.Body.Target})
+	}, plain(s.shownIdentity))
 }
 
 func (s identityDoor) removeIdentity(_ context.Context, in *one) (*struct{}, error) {
@@ -134,13 +128,5 @@ func (s identityDoor) removeIdentity(_ context.Context, in *one) (*struct{}, err
 }
 
 func (s identityDoor) resumeIdentity(_ context.Context, in *one) (*reply[Identity], error) {
-	var resumed store.Identity
-	err := s.db.Update(func(tx *store.Tx) (err error) {
-		resumed, err = identities.Resume(tx, in.ID)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return answer(s.shownIdentity(resumed)), nil
+	return record(s.db.Update, func(tx *store.Tx) (store.Identity, error) { return identities.Resume(tx, in.ID) }, plain(s.shownIdentity))
 }

@@ -85,9 +85,8 @@ type namedJob struct {
 }
 
 type jobFilter struct {
-	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many items at most"`
-	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
-	Kind   string `query:"kind" doc:"Only jobs of this kind" example:"post"`
+	Paged
+	Kind string `query:"kind" doc:"Only jobs of this kind" example:"post"`
 }
 
 // Jobs is the door to the schedule.
@@ -95,43 +94,20 @@ func Jobs(s *Server, a *api) {
 	s.everythingAPI(a)
 	operation(a, http.MethodGet, "/jobs", "List jobs by their next run, the earliest first", s.listJobs)
 	operation(a, http.MethodGet, "/jobs/{id}", "Read a job and its last runs", s.readJob)
-	operation(a, http.MethodPost, "/jobs/{id}/pause", "Keep a job from being started", s.jobAction(scheduler.Pause))
-	operation(a, http.MethodPost, "/jobs/{id}/resume", "Let a paused job go on", s.jobAction(posts.Approved(scheduler.Resume)))
+	operation(a, http.MethodPost, "/jobs/{id}/pause", "Pause a job", s.jobAction(scheduler.Pause))
+	operation(a, http.MethodPost, "/jobs/{id}/resume", "Resume a paused job", s.jobAction(posts.Approved(scheduler.Resume)))
 	operation(a, http.MethodPost, "/jobs/{id}/run", "Run a job now; its schedule is not shifted", s.jobAction(posts.Approved(scheduler.RunNow)))
 }
 
 func (s *Server) listJobs(_ context.Context, in *jobFilter) (*reply[List[Job]], error) {
-	out := List[Job]{Items: []Job{}}
-	err := s.db.View(func(tx *store.Tx) error {
-		page, err := tx.Jobs.Upcoming(in.Kind, store.Query{Limit: in.Limit, Cursor: in.Cursor})
-		if err != nil {
-			return err
-		}
-		out.Next = page.Next
-		for _, j := range page.Items {
-			shown, err := s.shownJob(tx, j)
-			if err != nil {
-				return err
-			}
-			out.Items = append(out.Items, shown)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return answer(out), nil
+	return listed(s, func(tx *store.Tx) (store.Page[store.Job], error) { return tx.Jobs.Upcoming(in.Kind, in.query()) }, s.shownJob)
 }
 
 func (s *Server) readJob(_ context.Context, in *namedJob) (*reply[Job], error) {
-	var out Job
-	err := s.db.View(func(tx *store.Tx) error {
-		j, err := tx.Jobs.ByName(in.ID)
+	return record(s.db.View, func(tx *store.Tx) (store.Job, error) { return tx.Jobs.ByName(in.ID) }, func(tx *store.Tx, j store.Job) (Job, error) {
+		out, err := s.shownJob(tx, j)
 		if err != nil {
-			return err
-		}
-		if out, err = s.shownJob(tx, j); err != nil {
-			return err
+			return out, err
 		}
 		out.Runs = []Run{}
 		past, err := tx.Runs.Of(in.ID, store.Query{Limit: shownRuns})
@@ -141,29 +117,13 @@ func (s *Server) readJob(_ context.Context, in *namedJob) (*reply[Job], error) {
 				Result: string(r.Result), Reason: s.reasonOf(r.Reason), Missed: r.Missed, Next: r.Next,
 			})
 		}
-		return err
+		return out, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return answer(out), nil
 }
 
 // jobAction makes an operation of an action on a job.
 func (s *Server) jobAction(act func(*store.Tx, string) (store.Job, error)) func(context.Context, *namedJob) (*reply[Job], error) {
 	return func(_ context.Context, in *namedJob) (*reply[Job], error) {
-		var shown Job
-		err := s.db.Update(func(tx *store.Tx) error {
-			j, err := act(tx, in.ID)
-			if err != nil {
-				return err
-			}
-			shown, err = s.shownJob(tx, j)
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
-		return answer(shown), nil
+		return record(s.db.Update, func(tx *store.Tx) (store.Job, error) { return act(tx, in.ID) }, s.shownJob)
 	}
 }

@@ -87,32 +87,24 @@ func (s *Server) createToken(_ context.Context, in *tokenRequest) (*reply[Token]
 }
 
 func (s *Server) listTokens(context.Context, *struct{}) (*reply[List[Token]], error) {
-	out := List[Token]{Items: []Token{}}
-	err := s.db.View(func(tx *store.Tx) error {
+	return within(s.db.View, func(tx *store.Tx) (List[Token], error) {
+		out := List[Token]{Items: []Token{}}
 		for t := range tx.Tokens.All() {
 			out.Items = append(out.Items, shownToken(t))
 		}
-		return nil
+		return out, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return answer(out), nil
 }
 
 func (s *Server) revokeToken(_ context.Context, in *one) (*reply[Token], error) {
-	var row store.Token
-	err := s.db.Update(func(tx *store.Tx) (err error) {
-		if row, err = tx.Tokens.Get(in.ID); err != nil || !row.RevokedAt.IsZero() {
-			return err
+	return record(s.db.Update, func(tx *store.Tx) (store.Token, error) {
+		row, err := tx.Tokens.Get(in.ID)
+		if err != nil || !row.RevokedAt.IsZero() {
+			return row, err
 		}
 		row.RevokedAt = tx.Now()
-		return tx.Tokens.Put(&row)
-	})
-	if err != nil {
-		return nil, err
-	}
-	return answer(shownToken(row)), nil
+		return row, tx.Tokens.Put(&row)
+	}, plain(shownToken))
 }
 
 func (s *Server) backup(_ context.Context, in *backupRequest) (*reply[BackupDone], error) {

@@ -35,7 +35,7 @@ type LoginState struct {
 }
 
 type loginRequest struct {
-	ID   uint64 `path:"id" doc:"The login's id"`
+	ID   uint64 `path:"id" doc:"The identity's id"`
 	Body loginStep
 }
 
@@ -83,13 +83,5 @@ func (s identityDoor) logOut(ctx context.Context, in *one) (*reply[Identity], er
 	if err := s.logins.LogOut(ctx, in.ID); err != nil {
 		return nil, err
 	}
-	var found store.Identity
-	err := s.db.View(func(tx *store.Tx) (err error) {
-		found, err = tx.Identities.Get(in.ID)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return answer(s.shownIdentity(found)), nil
+	return record(s.db.View, func(tx *store.Tx) (store.Identity, error) { return tx.Identities.Get(in.ID) }, plain(s.shownIdentity))
 }

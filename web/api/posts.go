@@ -15,15 +15,15 @@ type newPost struct {
 	Text          string    `json:"text,omitempty" doc:"The text, in the given format"`
 	Media         []Media   `json:"media,omitempty" doc:"What is shown with the text; two or more make an album"`
 	Platform      string    `json:"platform,omitempty" doc:"telegram, instagram, twitter or x" example:"telegram"`
-	IdentityID    number    `json:"identity_id,omitempty" doc:"The login that posts; if left out the platform's only one, or the one called main"`
-	Target        string    `json:"target,omitempty" doc:"Where it goes: @name, a link or a numeric id; the login's own target if left out" example:"@evening_news"`
+	IdentityID    number    `json:"identity_id,omitempty" doc:"The identity that posts; if left out the platform's only one, or the one called main"`
+	Target        string    `json:"target,omitempty" doc:"Where it goes: @name, a link or a numeric id; the identity's own target if left out" example:"@evening_news"`
 	Format        format    `json:"format,omitempty" doc:"html, markdown or plain (default)"`
 	ScheduledTime when      `json:"scheduled_time,omitempty" doc:"RFC 3339 with a zone" example:"2027-03-01T12:00:00+03:00"`
 	Lateness      *Lateness `json:"lateness,omitempty" doc:"What happens if it is not out at that time, such as after an outage"`
 	Silent        bool      `json:"silent,omitempty" doc:"Deliver without a sound"`
 	NoLinkPreview bool      `json:"no_link_preview,omitempty" doc:"Show no preview of links"`
 	AllowPast     bool      `json:"allow_past,omitempty" doc:"Accept a time that has passed: the post goes out at once"`
-	Hold          bool      `json:"hold,omitempty" doc:"Keep the post until somebody approves it, whatever its time"`
+	NeedsApproval bool      `json:"needs_approval,omitempty" doc:"Publish the post only after a person has approved it, not before its time"`
 }
 
 func (b newPost) request() (posts.Request, error) {
@@ -32,7 +32,7 @@ func (b newPost) request() (posts.Request, error) {
 		ContentID: uint64(b.ContentID), Text: b.Text, Media: storedMedia(b.Media),
 		Platform: b.Platform, IdentityID: uint64(b.IdentityID), Target: b.Target, Format: string(b.Format),
 		ScheduledTime: string(b.ScheduledTime), Lateness: late,
-		Silent: b.Silent, NoLinkPreview: b.NoLinkPreview, AllowPast: b.AllowPast, Hold: b.Hold,
+		Silent: b.Silent, NoLinkPreview: b.NoLinkPreview, AllowPast: b.AllowPast, Hold: b.NeedsApproval,
 	}, err
 }
 
@@ -108,7 +108,7 @@ type Post struct {
 	ScheduledTime time.Time `json:"scheduled_time"`
 	Lateness      Lateness  `json:"lateness"`
 	Status        string    `json:"status" doc:"scheduled, publishing, published, failed, unknown, cancelled or skipped" enum:"scheduled,publishing,published,failed,unknown,cancelled,skipped"`
-	Held          bool      `json:"held" doc:"It waits until somebody approves it, whatever its time"`
+	NeedsApproval bool      `json:"needs_approval" doc:"It is published only after a person has approved it"`
 	Reason        *Reason   `json:"reason,omitempty" doc:"Why it has that status, or why it waits"`
 	Attempts      int       `json:"attempts"`
 	MessageIDs    []int64   `json:"message_ids" nullable:"false"`
@@ -127,7 +127,7 @@ func (s postDoor) shownPost(p store.Post) Post {
 	return Post{
 		ID: p.ID, ContentID: p.ContentID, Platform: p.Platform, IdentityID: p.IdentityID, Target: p.Target,
 		Text: p.Text, Format: p.Format, Media: shownMedia(p.Media), Silent: p.Silent, NoLinkPreview: p.NoLinkPreview,
-		ScheduledTime: p.ScheduledTime, Lateness: shownLateness(p.Lateness), Status: string(p.Status), Held: p.AwaitsApproval(),
+		ScheduledTime: p.ScheduledTime, Lateness: shownLateness(p.Lateness), Status: string(p.Status), NeedsApproval: p.AwaitsApproval(),
 		Reason: s.reasonOf(p.Reason), Attempts: p.Attempts, MessageIDs: ids, Link: p.Link,
 		PublishedAt: p.PublishedAt, CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt, Job: p.JobName(),
 	}
@@ -143,9 +143,9 @@ func Posts(w *posts.Worker) Door {
 		operation(a, http.MethodGet, "/scheduled-posts/{id}", "Read a post", s.readPost)
 		operation(a, http.MethodPatch, "/scheduled-posts/{id}", "Change a post that has not gone out", s.changePost)
 		operation(a, http.MethodDelete, "/scheduled-posts/{id}", "Cancel a post; it stays on record", s.postAction((*posts.Worker).Cancel))
-		operation(a, http.MethodPost, "/scheduled-posts/{id}/approve", "Let a held post go out at its time, or at once if that has passed", s.postAction((*posts.Worker).Approve))
+		operation(a, http.MethodPost, "/scheduled-posts/{id}/approve", "Approve a post: it is published at its time, or at once if that has passed", s.postAction((*posts.Worker).Approve))
 		operation(a, http.MethodPost, "/scheduled-posts/{id}/retry", "Try a failed post again", s.postAction((*posts.Worker).Retry))
-		operation(a, http.MethodPost, "/scheduled-posts/{id}/publish-now", "Publish a post now, held or not", s.postAction((*posts.Worker).PublishNow))
+		operation(a, http.MethodPost, "/scheduled-posts/{id}/publish-now", "Publish a post now; this also approves it", s.postAction((*posts.Worker).PublishNow))
 	}
 }
 
@@ -201,15 +201,7 @@ func (s postDoor) changePost(ctx context.Context, in *postChange) (*reply[Post],
 	if err != nil {
 		return nil, err
 	}
-	var changed store.Post
-	err = s.db.Update(func(tx *store.Tx) (err error) {
-		changed, err = s.posts.Change(tx, in.ID, draft)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return answer(s.shownPost(changed)), nil
+	return record(s.db.Update, func(tx *store.Tx) (store.Post, error) { return s.posts.Change(tx, in.ID, draft) }, plain(s.shownPost))
 }
 
 func (s postDoor) createPost(ctx context.Context, in *creation[newPost]) (*created[Post], error) {
@@ -230,58 +222,31 @@ func (s postDoor) createPost(ctx context.Context, in *creation[newPost]) (*creat
 }
 
 type postFilter struct {
-	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many items at most"`
-	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
-	Status string `query:"status" enum:"scheduled,publishing,published,failed,unknown,cancelled,skipped" doc:"Only posts that have this status"`
-	Held   bool   `query:"held" doc:"Only posts that need approval, the earliest first"`
+	Paged
+	Status        string `query:"status" enum:"scheduled,publishing,published,failed,unknown,cancelled,skipped" doc:"Only posts that have this status"`
+	NeedsApproval bool   `query:"needs_approval" doc:"Only posts that need approval, the earliest first"`
 }
 
 func (s postDoor) listPosts(_ context.Context, in *postFilter) (*reply[List[Post]], error) {
-	var page store.Page[store.Post]
-	err := s.db.View(func(tx *store.Tx) (err error) {
-		status, query := store.PostStatus(in.Status), store.Query{Limit: in.Limit, Cursor: in.Cursor}
+	return listed(s.Server, func(tx *store.Tx) (none store.Page[store.Post], err error) {
+		status := store.PostStatus(in.Status)
 		switch {
-		case in.Held && status != "" && status != store.PostScheduled: // none of them needs approval
-		case in.Held:
-			page, err = tx.Posts.Held(query)
-		default:
-			page, err = tx.Posts.ByTime(status, query)
+		case !in.NeedsApproval:
+			return tx.Posts.ByTime(status, in.query())
+		case status == "" || status == store.PostScheduled:
+			return tx.Posts.Held(in.query())
 		}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	out := List[Post]{Items: make([]Post, 0, len(page.Items)), Next: page.Next}
-	for _, p := range page.Items {
-		out.Items = append(out.Items, s.shownPost(p))
-	}
-	return answer(out), nil
+		return none, nil
+	}, plain(s.shownPost))
 }
 
 func (s postDoor) readPost(_ context.Context, in *one) (*reply[Post], error) {
-	var found store.Post
-	err := s.db.View(func(tx *store.Tx) (err error) {
-		found, err = tx.Posts.Get(in.ID)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return answer(s.shownPost(found)), nil
+	return record(s.db.View, func(tx *store.Tx) (store.Post, error) { return tx.Posts.Get(in.ID) }, plain(s.shownPost))
 }
 
 // postAction makes an operation of an action on a post.
 func (s postDoor) postAction(act func(*posts.Worker, *store.Tx, uint64) (store.Post, error)) func(context.Context, *one) (*reply[Post], error) {
 	return func(_ context.Context, in *one) (*reply[Post], error) {
-		var done store.Post
-		err := s.db.Update(func(tx *store.Tx) (err error) {
-			done, err = act(s.posts, tx, in.ID)
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
-		return answer(s.shownPost(done)), nil
+		return record(s.db.Update, func(tx *store.Tx) (store.Post, error) { return act(s.posts, tx, in.ID) }, plain(s.shownPost))
 	}
 }

@@ -26,18 +26,14 @@ func (s accountDoor) sitesAPI(a *api) {
 }
 
 func (s accountDoor) listSites(context.Context, *struct{}) (*reply[List[WatchedSite]], error) {
-	out := List[WatchedSite]{Items: []WatchedSite{}}
-	err := s.db.View(func(tx *store.Tx) error {
+	return within(s.db.View, func(tx *store.Tx) (List[WatchedSite], error) {
+		out := List[WatchedSite]{Items: []WatchedSite{}}
 		sites, err := s.accounts.Sites(tx)
 		for _, site := range sites {
 			out.Items = append(out.Items, WatchedSite(site))
 		}
-		return err
+		return out, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return answer(out), nil
 }
 
 type siteImport struct {
@@ -52,15 +48,10 @@ type ImportedSites struct {
 }
 
 func (s accountDoor) importSites(_ context.Context, in *siteImport) (*reply[ImportedSites], error) {
-	var out ImportedSites
-	err := s.db.Update(func(tx *store.Tx) (err error) {
+	return within(s.db.Update, func(tx *store.Tx) (out ImportedSites, err error) {
 		out.Sites, err = s.accounts.ImportRules(tx, in.Body.Rules)
-		return err
+		return out, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return answer(out), nil
 }
 
 type namedSite struct {

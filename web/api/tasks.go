@@ -19,7 +19,7 @@ type newTask struct {
 	Targets       targets  `json:"target_chat_ids,omitempty" doc:"The chats, in the order in which they get it; TARGET_CHAT_IDS if left out"`
 	MinPause      *float64 `json:"min_seconds_between_chats,omitempty" doc:"The pause between two chats is random between this and the next" example:"20"`
 	MaxPause      *float64 `json:"max_seconds_between_chats,omitempty" example:"40"`
-	MaxAttempts   int      `json:"max_attempts,omitempty" doc:"How often it is taken up before a failure of its own ends it" example:"3"`
+	MaxAttempts   int      `json:"max_attempts,omitempty" doc:"Attempts after errors, before the broadcast fails" example:"3"`
 	StartAt       when     `json:"start_at,omitempty" doc:"RFC 3339 with a zone; at once if left out" example:"2027-03-01T12:00:00+03:00"`
 	QuietFrom     string   `json:"quiet_from,omitempty" doc:"Nothing is sent from this time of the day" example:"22:00"`
 	QuietTo       string   `json:"quiet_to,omitempty" doc:"to this one, in the zone of BELFRY_TIMEZONE" example:"08:00"`
@@ -27,7 +27,7 @@ type newTask struct {
 	Silent        bool     `json:"silent,omitempty" doc:"Deliver without a sound"`
 	NoLinkPreview bool     `json:"no_link_preview,omitempty" doc:"Show no preview of links"`
 	DryRun        bool     `json:"dry_run,omitempty" doc:"Find out which chats can be reached, and send nothing before the task is resumed"`
-	Hold          bool     `json:"hold,omitempty" doc:"Do nothing before the task is resumed"`
+	Paused        bool     `json:"paused,omitempty" doc:"Create it paused: nothing is done before it is resumed"`
 }
 
 func (b newTask) request() (tasks.Request, error) {
@@ -36,7 +36,7 @@ func (b newTask) request() (tasks.Request, error) {
 		ContentID: uint64(b.ContentID), Text: b.Text, Media: storedMedia(b.Media), Format: string(b.Format),
 		IdentityID: uint64(b.IdentityID), Targets: chats, MinPause: tasks.Seconds(b.MinPause), MaxPause: tasks.Seconds(b.MaxPause),
 		Attempts: b.MaxAttempts, StartAt: string(b.StartAt), QuietFrom: b.QuietFrom, QuietTo: b.QuietTo, DailyCap: b.DailyCap,
-		Silent: b.Silent, NoLinkPreview: b.NoLinkPreview, DryRun: b.DryRun, Hold: b.Hold,
+		Silent: b.Silent, NoLinkPreview: b.NoLinkPreview, DryRun: b.DryRun, Hold: b.Paused,
 	}, err
 }
 
@@ -105,8 +105,8 @@ func Tasks(w *tasks.Worker) Door {
 		operation(a, http.MethodGet, "/tasks", "List broadcasts, the latest first", s.listTasks)
 		operation(a, http.MethodGet, "/tasks/{id}", "Read a broadcast: how far it is, what comes next and why it waits", s.readTask)
 		operation(a, http.MethodDelete, "/tasks/{id}", "Cancel a broadcast before its next chat; it stays on record", s.taskAction((*tasks.Worker).Cancel))
-		operation(a, http.MethodPost, "/tasks/{id}/pause", "Keep a broadcast from going on", s.taskAction((*tasks.Worker).Pause))
-		operation(a, http.MethodPost, "/tasks/{id}/resume", "Let a broadcast go on, or begin one that was held", s.taskAction((*tasks.Worker).Resume))
+		operation(a, http.MethodPost, "/tasks/{id}/pause", "Pause a broadcast", s.taskAction((*tasks.Worker).Pause))
+		operation(a, http.MethodPost, "/tasks/{id}/resume", "Resume a broadcast, or start one that was created paused", s.taskAction((*tasks.Worker).Resume))
 		operation(a, http.MethodPost, "/tasks/{id}/retry", "Send to the chats again that did not get it", s.taskAction((*tasks.Worker).Retry))
 		operation(a, http.MethodPost, "/tasks/{id}/dry-run", "Find out which of its chats can be reached", s.taskAction((*tasks.Worker).DryRun))
 		operation(a, http.MethodPost, "/tasks/{id}/preview", "Send its post to the account itself, at once", s.previewTask, patient)
@@ -141,66 +141,24 @@ func (s taskDoor) createTask(ctx context.Context, in *creation[newTask]) (*creat
 }
 
 type taskFilter struct {
-	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many items at most"`
-	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
+	Paged
 	Status string `query:"status" enum:"preparing,pending,processing,done,failed,cancelled" doc:"Only broadcasts that have this status"`
 }
 
 func (s taskDoor) listTasks(_ context.Context, in *taskFilter) (*reply[List[Task]], error) {
-	out := List[Task]{}
-	err := s.db.View(func(tx *store.Tx) error {
-		page, err := tx.Tasks.ByTime(store.TaskStatus(in.Status), store.Query{Limit: in.Limit, Cursor: in.Cursor})
-		if err != nil {
-			return err
-		}
-		out = List[Task]{Items: make([]Task, 0, len(page.Items)), Next: page.Next}
-		for _, t := range page.Items {
-			shown, err := s.shownTask(tx, t)
-			if err != nil {
-				return err
-			}
-			out.Items = append(out.Items, shown)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return answer(out), nil
+	return listed(s.Server, func(tx *store.Tx) (store.Page[store.Task], error) {
+		return tx.Tasks.ByTime(store.TaskStatus(in.Status), in.query())
+	}, s.shownTask)
 }
 
 func (s taskDoor) readTask(_ context.Context, in *one) (*reply[Task], error) {
-	var out Task
-	err := s.db.View(func(tx *store.Tx) error {
-		t, err := tx.Tasks.Get(in.ID)
-		if err != nil {
-			return err
-		}
-		out, err = s.shownTask(tx, t)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return answer(out), nil
+	return record(s.db.View, func(tx *store.Tx) (store.Task, error) { return tx.Tasks.Get(in.ID) }, s.shownTask)
 }
 
 // taskAction makes an operation of an action on a broadcast.
 func (s taskDoor) taskAction(act func(*tasks.Worker, *store.Tx, uint64) (store.Task, error)) func(context.Context, *one) (*reply[Task], error) {
 	return func(_ context.Context, in *one) (*reply[Task], error) {
-		var out Task
-		err := s.db.Update(func(tx *store.Tx) error {
-			t, err := act(s.tasks, tx, in.ID)
-			if err != nil {
-				return err
-			}
-			out, err = s.shownTask(tx, t)
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
-		return answer(out), nil
+		return record(s.db.Update, func(tx *store.Tx) (store.Task, error) { return act(s.tasks, tx, in.ID) }, s.shownTask)
 	}
 }
 

@@ -270,7 +270,7 @@ func (s accountPages) addAccounts(c echo.Context) error {
 		return did(c, "/accounts", "accounts-added")
 	}
 	status := http.StatusOK
-	if list.Nonsense > 0 {
+	if list.Invalid > 0 {
 		status = http.StatusUnprocessableEntity
 	}
 	f.values.Set("list", rejected(text, list))
@@ -292,11 +292,9 @@ func (f form) file(label, hint string) input {
 
 // typedList returns a form, and what was typed into its list or is in its file; both at once are refused.
 func typedList(c echo.Context, v view) (f form, text string, err error) {
-	values, err := c.FormParams()
-	if err != nil {
+	if f, err = readForm(c); err != nil {
 		return f, "", err
 	}
-	f = newForm(values)
 	head, err := c.FormFile("file")
 	if errors.Is(err, http.ErrMissingFile) || errors.Is(err, http.ErrNotMultipart) || (err == nil && head.Size == 0) {
 		return f, f.get("list"), nil
@@ -324,7 +322,7 @@ func rejected(text string, list accounts.List) string {
 	var again []string
 	last := 0
 	for _, line := range list.Lines {
-		if line.Result == accounts.LineNonsense && line.N != last && line.N <= len(lines) && len(again) < shownLines {
+		if line.Result == accounts.LineInvalid && line.N != last && line.N <= len(lines) && len(again) < shownLines {
 			last = line.N
 			again = append(again, lines[line.N-1:min(max(line.N, line.Last), len(lines))]...)
 		}
@@ -343,7 +341,7 @@ func rejected(text string, list accounts.List) string {
 
 // notAdded are the first lines of a list that were not added: those that were rejected, and then the others.
 func notAdded(list accounts.List) (lines []accounts.Line) {
-	for _, each := range []accounts.LineResult{accounts.LineNonsense, accounts.LineDuplicate} {
+	for _, each := range []accounts.LineResult{accounts.LineInvalid, accounts.LineDuplicate} {
 		for _, line := range list.Lines {
 			if line.Result == each && len(lines) < shownLines {
 				lines = append(lines, line)
@@ -419,11 +417,10 @@ func (s accountPages) saveAccount(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	values, err := c.FormParams()
+	f, err := readForm(c)
 	if err != nil {
 		return err
 	}
-	f := newForm(values)
 	note, tag, chat, keep := strings.ReplaceAll(f.get("note"), "\r\n", "\n"), f.get("tag"), f.get("owner_chat"), f.get("keep_watching") == "on"
 	err = s.DB.Update(func(tx *store.Tx) error {
 		_, err := s.worker.Change(tx, a.ID, accounts.Change{Note: &note, Tag: &tag, OwnerChat: &chat, KeepWatching: &keep})

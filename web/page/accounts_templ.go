@@ -1897,11 +1897,11 @@ func (v view) addReport(list accounts.List, lines []accounts.Line) templ.Compone
 				return templ_7745c5c3_Err
 			}
 		}
-		if list.Nonsense > 0 {
+		if list.Invalid > 0 {
 			var templ_7745c5c3_Var91 string
-			templ_7745c5c3_Var91, templ_7745c5c3_Err = templ.JoinStringErrs(v.T("accounts.invalid", list.Nonsense) + " " + v.T("accounts.again"))
+			templ_7745c5c3_Var91, templ_7745c5c3_Err = templ.JoinStringErrs(v.T("accounts.invalid", list.Invalid) + " " + v.T("accounts.again"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `accounts.templ`, Line: 300, Col: 74}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `accounts.templ`, Line: 300, Col: 73}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var91))
 			if templ_7745c5c3_Err != nil {
@@ -1993,7 +1993,7 @@ func (v view) addReport(list accounts.List, lines []accounts.Line) templ.Compone
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if more := list.Duplicates + list.Nonsense - len(lines); more > 0 {
+		if more := list.Duplicates + list.Invalid - len(lines); more > 0 {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 154, "<p class=\"quiet\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -35,7 +35,7 @@ func (f form) fillPost(p store.Post) {
 		f.values.Set("late", p.Lateness.Grace.String())
 	}
 	if p.AwaitsApproval() {
-		f.values.Set("hold", "on")
+		f.values.Set("needs_approval", "on")
 	}
 }
 
@@ -130,7 +130,7 @@ func (v view) postRequest(f form, logins []store.Identity) (posts.Request, error
 	p, login := f.content(), chosenLogin(f, logins)
 	request := posts.Request{
 		Text: p.Text, Media: p.Media, Platform: login.Platform, IdentityID: login.ID, Target: f.get("target"), Format: p.Format,
-		Silent: p.Silent, NoLinkPreview: p.NoLinkPreview, Hold: f.get("hold") == "on",
+		Silent: p.Silent, NoLinkPreview: p.NoLinkPreview, Hold: f.get("needs_approval") == "on",
 	}
 	if late := f.get("late"); late != "" {
 		grace, err := time.ParseDuration(late)
@@ -188,11 +188,11 @@ func (s postPages) saveChange(c echo.Context) error {
 
 // takeCompose reads the form and saves it; save returns the post and the code of what was done.
 func (s postPages) takeCompose(c echo.Context, p *store.Post, save func(view, form, posts.Request) (uint64, string, error)) error {
-	values, err := c.FormParams()
+	f, err := readForm(c)
 	if err != nil {
 		return err
 	}
-	v, f := s.view(c), newForm(values)
+	v := s.view(c)
 	if f.onlyShow() {
 		return s.showCompose(c, http.StatusOK, f, p)
 	}

@@ -295,7 +295,7 @@ func (v view) compose(f form, p *store.Post, logins []store.Identity, c check) t
 				return templ_7745c5c3_Err
 			}
 			if p == nil {
-				templ_7745c5c3_Err = checkbox(f.checkbox("hold", v.T("approval.hold"))).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = checkbox(f.checkbox("needs_approval", v.T("approval.hold"))).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -108,8 +109,13 @@ func chosenLogin(f form, logins []store.Identity) store.Identity {
 
 func (v view) loginOptions(logins []store.Identity) []option {
 	options := make([]option, len(logins))
+	several := slices.ContainsFunc(logins, func(i store.Identity) bool { return i.Platform != logins[0].Platform })
 	for i, login := range logins {
-		options[i] = option{id(login.ID), v.loginName(login) + " · " + v.T("platform."+login.Platform)}
+		name := v.loginName(login)
+		if several {
+			name += " · " + v.T("platform."+login.Platform)
+		}
+		options[i] = option{id(login.ID), name}
 	}
 	return options
 }

@@ -3,6 +3,8 @@ package page
 import (
 	"net/url"
 	"strings"
+
+	"github.com/labstack/echo/v4"
 )
 
 // form is what a person typed and what is wrong with it.
@@ -16,6 +18,12 @@ func newForm(values url.Values) form {
 		values = url.Values{}
 	}
 	return form{values: values, wrong: make(map[string]string)}
+}
+
+// readForm returns what a request has sent.
+func readForm(c echo.Context) (form, error) {
+	values, err := c.FormParams()
+	return newForm(values), err
 }
 
 func (f form) get(name string) string { return strings.TrimSpace(f.values.Get(name)) }

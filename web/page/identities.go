@@ -144,11 +144,10 @@ func (s identityPages) addUser(c echo.Context) error {
 }
 
 func (s identityPages) add(c echo.Context, make func(*store.Tx, form) (store.Identity, error), then func(store.Identity) string, fields ...string) error {
-	values, err := c.FormParams()
+	f, err := readForm(c)
 	if err != nil {
 		return err
 	}
-	f := newForm(values)
 	var made store.Identity
 	err = s.DB.Update(func(tx *store.Tx) (err error) {
 		made, err = make(tx, f)
@@ -176,11 +175,10 @@ func (s identityPages) changeLogin(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	values, err := c.FormParams()
+	f, err := readForm(c)
 	if err != nil {
 		return err
 	}
-	f := newForm(values)
 	target, token := f.get("target"), f.get("token")
 	patch := identities.Patch{Target: &target}
 	if token != "" {

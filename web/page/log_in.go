@@ -112,11 +112,11 @@ func (s identityPages) takeStep(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	values, err := c.FormParams()
+	f, err := readForm(c)
 	if err != nil {
 		return err
 	}
-	f, ctx := newForm(values), c.Request().Context()
+	ctx := c.Request().Context()
 	var step identities.Step
 	allowTime(c)
 	switch f.get("do") {

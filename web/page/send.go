@@ -38,11 +38,11 @@ func (s taskPages) mountSend(g *echo.Group) {
 
 // answerForm answers with a part of a page for what a form says now.
 func (s *Server) answerForm(c echo.Context, part func(view, form) (templ.Component, error)) error {
-	values, err := c.FormParams()
+	f, err := readForm(c)
 	if err != nil {
 		return err
 	}
-	shown, err := part(s.view(c), newForm(values))
+	shown, err := part(s.view(c), f)
 	if err != nil {
 		return err
 	}
@@ -154,11 +154,11 @@ func (s taskPages) checkTask(v view, f form) check {
 // saveTask sends the broadcast of the form to the account itself, has its chats looked at, or starts it; or
 // asks again.
 func (s taskPages) saveTask(c echo.Context) error {
-	values, err := c.FormParams()
+	f, err := readForm(c)
 	if err != nil {
 		return err
 	}
-	v, f := s.view(c), newForm(values)
+	v := s.view(c)
 	if f.onlyShow() {
 		return s.showTaskForm(c, http.StatusOK, v, f)
 	}

@@ -371,7 +371,7 @@ func lastTries(d store.Delivery) (tries []store.Try, earlier int) {
 // plainWhy says a reason where what the network has said says it all.
 func (v view) plainWhy(because store.Reason) string {
 	if because.Detail != "" && (because.Code == store.ReasonRefused || because.Code == store.ReasonError) {
-		because = store.Reason{Detail: because.Detail}
+		return v.Heard(because.Detail)
 	}
 	return v.why(because)
 }

@@ -64,7 +64,7 @@ func TestADamagedRowDoesNotEndTheChecks(t *testing.T) {
 				},
 				func(tx *store.Tx) error {
 					list, err := w.AddList(tx, "alice\nbob", Request{})
-					if len(list.Lines) != 2 || list.Lines[1].Result != LineDuplicate || (list.Nonsense == 1) != (table == "accounts") {
+					if len(list.Lines) != 2 || list.Lines[1].Result != LineDuplicate || (list.Invalid == 1) != (table == "accounts") {
 						t.Errorf("the list came to %+v", list)
 					}
 					return err

@@ -14,9 +14,9 @@ type Line struct {
 	Last     int    // of the last line that it goes on to, where a text in quotes has several
 	Text     string // as it was written
 	Username string // as it was understood
-	ID       uint64 // of the account; 0 for nonsense
+	ID       uint64 // of the account; 0 for an invalid line
 	Result   LineResult
-	Problem  error // with nonsense: what is wrong
+	Problem  error // with LineInvalid: what is wrong
 }
 
 // LineResult says what became of a name.
@@ -26,13 +26,13 @@ type LineResult string
 const (
 	LineAdded     LineResult = "added"
 	LineDuplicate LineResult = "duplicate" // it is already watched, or stands further up in the list
-	LineNonsense  LineResult = "nonsense"
+	LineInvalid   LineResult = "invalid"
 )
 
 // List is what became of a list.
 type List struct {
-	Lines                       []Line
-	Added, Duplicates, Nonsense int
+	Lines                      []Line
+	Added, Duplicates, Invalid int
 }
 
 const (
@@ -86,7 +86,7 @@ func (w *Worker) AddList(tx *store.Tx, text string, r Request) (List, error) {
 		text, n = form.record(lines[i:])
 		requests, err := form.read(text, r, rules)
 		if err != nil {
-			list.add(Line{N: i + 1, Last: i + n, Text: short(text), Result: LineNonsense, Problem: err})
+			list.add(Line{N: i + 1, Last: i + n, Text: short(text), Result: LineInvalid, Problem: err})
 			continue
 		}
 		for _, one := range requests {
@@ -94,13 +94,13 @@ func (w *Worker) AddList(tx *store.Tx, text string, r Request) (List, error) {
 			a, err := read(rules, one)
 			line.Username = a.Username
 			if bad, ok := errors.AsType[*store.FieldError](err); ok {
-				line.Result, line.Problem = LineNonsense, bad
+				line.Result, line.Problem = LineInvalid, bad
 				list.add(line)
 				continue
 			}
 			known, err := add(tx, &a)
 			if store.IsCorrupt(err) {
-				line.Result, line.Problem = LineNonsense, err
+				line.Result, line.Problem = LineInvalid, err
 				list.add(line)
 				continue
 			}
@@ -131,7 +131,7 @@ func (l *List) add(line Line) {
 		l.Added++
 	case LineDuplicate:
 		l.Duplicates++
-	case LineNonsense:
-		l.Nonsense++
+	case LineInvalid:
+		l.Invalid++
 	}
 }

@@ -117,17 +117,17 @@ func TestAListIsTakenLineByLine(t *testing.T) {
 		var got []string
 		for _, l := range list.Lines {
 			got = append(got, fmt.Sprint(l.N, " ", l.Username, " ", l.Result))
-			if (l.Problem == nil) != (l.Result != LineNonsense) || (l.ID == 0) != (l.Result == LineNonsense) {
+			if (l.Problem == nil) != (l.Result != LineInvalid) || (l.ID == 0) != (l.Result == LineInvalid) {
 				t.Errorf("%+v", l)
 			}
 		}
-		want := "2 alice added, 3 bob added, 4 carol added, 6 Known duplicate, 7 ALICE duplicate, 8 not a name nonsense, " +
-			"9 dave added, 9 erin added, 9 bob duplicate, 10 frank added, 11  nonsense, 12  nonsense"
+		want := "2 alice added, 3 bob added, 4 carol added, 6 Known duplicate, 7 ALICE duplicate, 8 not a name invalid, " +
+			"9 dave added, 9 erin added, 9 bob duplicate, 10 frank added, 11  invalid, 12  invalid"
 		if strings.Join(got, ", ") != want {
 			t.Errorf("got\n%s\nnot\n%s", strings.Join(got, ", "), want)
 		}
-		if list.Added != 6 || list.Duplicates != 3 || list.Nonsense != 3 {
-			t.Errorf("counted as %d, %d, %d", list.Added, list.Duplicates, list.Nonsense)
+		if list.Added != 6 || list.Duplicates != 3 || list.Invalid != 3 {
+			t.Errorf("counted as %d, %d, %d", list.Added, list.Duplicates, list.Invalid)
 		}
 		if a := b.account("bob"); a.Note != "met in Kazan" || a.Tag != "friends" || !a.KeepWatching {
 			t.Errorf("bob is %+v", a)
@@ -144,10 +144,10 @@ func TestANoteMayHaveSeveralLines(t *testing.T) {
 		"with a header":          {"username,note\r\nalice,\"press office\r\nurgent\r\ncall back\"\r\nbob\r\n", "2-4 alice added, 5 bob added"},
 		"without one":            {"alice,\"press office\n# urgent\n\ncall \"\"back\"\"\",tag\nbob", "1-4 alice added, 5 bob added"},
 		"with names in it":       {"alice;\"see\n@bob\n@carol\"\n@dave @erin", "1-3 alice added, 4 dave added, 4 erin added"},
-		"that is too long":       {"alice,\"" + long + "\"\nbob", "1-101 alice nonsense, 102 bob added"},
-		"that is never closed":   {"alice,\"press office\nbob\ncarol", "1  nonsense, 2 bob added, 3 carol added"},
-		"that is closed badly":   {"alice,\"press office\nbob,\"fine\"\ncarol", "1  nonsense, 2 bob added, 3 carol added"},
-		"that nobody would read": {"alice,\"" + strings.Repeat("x", 5000) + "\nbob\ncarol,\"", "1  nonsense, 2 bob added, 3  nonsense"},
+		"that is too long":       {"alice,\"" + long + "\"\nbob", "1-101 alice invalid, 102 bob added"},
+		"that is never closed":   {"alice,\"press office\nbob\ncarol", "1  invalid, 2 bob added, 3 carol added"},
+		"that is closed badly":   {"alice,\"press office\nbob,\"fine\"\ncarol", "1  invalid, 2 bob added, 3 carol added"},
+		"that nobody would read": {"alice,\"" + strings.Repeat("x", 5000) + "\nbob\ncarol,\"", "1  invalid, 2 bob added, 3  invalid"},
 	} {
 		inBubble(t, Config{}, func(b *bench) {
 			var list List
@@ -175,13 +175,13 @@ func TestANoteMayHaveSeveralLines(t *testing.T) {
 
 func TestNamesAreNotTakenForNotes(t *testing.T) {
 	for text, want := range map[string]string{
-		"alice, bob, carol":                      "nonsense",
-		"alice,bob":                              "nonsense",
-		"alice, bob, carol, dave,":               "nonsense",
-		"alice;bob":                              "nonsense",
-		"alice\tbob":                             "nonsense",
-		"@alice, bob":                            "nonsense",
-		"https://www.instagram.com/alice/, bob":  "nonsense",
+		"alice, bob, carol":                      "invalid",
+		"alice,bob":                              "invalid",
+		"alice, bob, carol, dave,":               "invalid",
+		"alice;bob":                              "invalid",
+		"alice\tbob":                             "invalid",
+		"@alice, bob":                            "invalid",
+		"https://www.instagram.com/alice/, bob":  "invalid",
 		"@alice, @bob":                           "alice added, bob added",
 		"alice,\"press office\"":                 "alice (press office) added",
 		"alice,\"press\",friends":                "alice (press) added",
@@ -221,7 +221,7 @@ func TestNamesAreNotTakenForNotes(t *testing.T) {
 	inBubble(t, Config{}, func(b *bench) { // of a site of which nothing is known there are no names
 		b.Update(func(tx *store.Tx) error {
 			list, err := b.worker.AddList(tx, "alice,bob", Request{Site: "nowhere"})
-			if list.Nonsense != 1 || !strings.HasPrefix(list.Lines[0].Problem.Error(), "site") {
+			if list.Invalid != 1 || !strings.HasPrefix(list.Lines[0].Problem.Error(), "site") {
 				t.Errorf("%+v", list)
 			}
 			return err
@@ -238,7 +238,7 @@ func TestTheSeparatorIsThatOfTheHeader(t *testing.T) {
 		} {
 			b.Update(func(tx *store.Tx) error {
 				list, err := b.worker.AddList(tx, text, Request{})
-				if list.Nonsense > 0 || list.Added > 3 {
+				if list.Invalid > 0 || list.Added > 3 {
 					t.Errorf("got %+v", list)
 				}
 				return err
@@ -293,7 +293,7 @@ func TestAFileNamesItsColumns(t *testing.T) {
 			list, err = b.worker.AddList(tx, text, Request{})
 			return err
 		})
-		if list.Added != 2 || list.Nonsense != 3 {
+		if list.Added != 2 || list.Invalid != 3 {
 			t.Errorf("got %+v", list)
 		}
 		for i, field := range map[int]string{2: "site", 3: "keep_watching", 4: "owner_chat"} {

@@ -40,12 +40,12 @@ func TestQuietModeTellsOnlyWhatHasChanged(t *testing.T) {
 func TestOfEachSiteThatIsGivenUpTheAdminsAreToldWhy(t *testing.T) {
 	for lang, want := range map[string]string{
 		"en": "⚠️ Account check finished, but not on all sites\n\n" +
-			"• github: The site would not say whether accounts exist (2 refusals in a row) until 2000-01-01 00:1x: please wait\n" +
-			"• tiktok: The site does not find a profile that surely exists, so it is not believed until 2000-01-01 00:1x\n\n" +
+			"• github: The site does not answer the check (2 refusals in a row); it is paused until 2000-01-01 00:1x: please wait\n" +
+			"• tiktok: The site does not find a profile that exists; its answers are not used until 2000-01-01 00:1x\n\n" +
 			"📊 Results:\n• Checked: 1 of 3\n• Found: 1\n• Not found: 0\n• Errors: 0\n\n⏰ Finished: 00:00:",
 		"ru": "⚠️ Автопроверка завершена, но не на всех сайтах\n\n" +
-			"• github: Сайт не говорит, существуют ли аккаунты (отказов подряд: 2) до 01.01.2000 00:1x: please wait\n" +
-			"• tiktok: Сайт не находит профиль, который точно существует, поэтому ему нельзя верить до 01.01.2000 00:1x\n\n" +
+			"• github: Сайт не отвечает на проверку (отказов подряд: 2); пауза до 01.01.2000 00:1x: please wait\n" +
+			"• tiktok: Сайт не находит профиль, который существует; его ответы не учитываются до 01.01.2000 00:1x\n\n" +
 			"📊 Результаты:\n• Проверено: 1 из 3\n• Найдено: 1\n• Не найдено: 0\n• Ошибок: 0\n\n⏰ Завершено: 00:00:",
 	} {
 		inBubble(t, Config{Refusals: 2, Lang: lang}, func(b *bench) {

@@ -152,7 +152,7 @@ func TestWhatRefusesHasWrittenNothing(t *testing.T) {
 		})
 		b.watch(Request{}, "alice")
 		b.sites.set(true, DefaultSite, "alice")
-		refuses("a list", "names nobody", func(tx *store.Tx) error {
+		refuses("a list", "has no names", func(tx *store.Tx) error {
 			_, err := b.worker.AddList(tx, "\n# nobody\n", Request{})
 			return err
 		})
@@ -169,7 +169,7 @@ func TestWhatRefusesHasWrittenNothing(t *testing.T) {
 		b.Pass(50 * time.Millisecond)
 		refuses("a check during one", "a check is", now)
 		b.untilChecked(1)
-		refuses("a check of those that are found", "every account has been found", now)
+		refuses("a check of those that are found", "all accounts are found", now)
 	})
 }
 
@@ -243,7 +243,7 @@ func TestNamesThatALoginLooksUpAreLookedUpSeldom(t *testing.T) {
 			if asked < 96 || asked > 3*96+1 {
 				t.Errorf("%d questions about %d names in a day", asked, n)
 			}
-			if why := b.status().Job.LastReason; n == 10 && !strings.HasPrefix(i18n.For("en", time.UTC).Say(why), "telegram: Names are looked up there seldom, and it is left in peace until 2000-01-0") {
+			if why := b.status().Job.LastReason; n == 10 && !strings.HasPrefix(i18n.For("en", time.UTC).Say(why), "telegram: This site is checked less often; it is paused until 2000-01-0") {
 				t.Errorf("the job says %+v", why)
 			}
 			b.Update(func(tx *store.Tx) error {

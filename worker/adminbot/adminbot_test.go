@@ -28,7 +28,7 @@ func TestStrangersGetNoAnswerAndAreCounted(t *testing.T) {
 		if len(b.net.messages) != 0 || len(b.net.answered) != 0 {
 			t.Errorf("strangers were told %+v, %v", b.net.messages, b.net.answered)
 		}
-		has(t, b.write("/status"), "Strangers have tried to talk to me: 2", "id 667")
+		has(t, b.write("/status"), "Strangers wrote to this bot: 2", "id 667")
 	})
 }
 
@@ -88,7 +88,7 @@ func TestTheIntervalIsChangedByButtonsOrInWords(t *testing.T) {
 		has(t, b.write("thanks"), b.bot.printer.T("bot.not_understood"))
 		b.Pass(2 * time.Minute)
 		b.write("/check")
-		has(t, b.press("Refresh"), "Every 5 min", "Looked for: 5", "Last check")
+		has(t, b.press("Refresh"), "Every 5 min", "Not found yet: 5", "Last check")
 		b.press("Interval")
 		has(t, b.press("3 min"), "From now on every 3 min")
 		every := func() (d time.Duration) {
@@ -165,7 +165,7 @@ func TestPostsAreShownApprovedPublishedAndCancelled(t *testing.T) {
 		gone := b.schedule(2*time.Hour, "Cancel <b>me</b>", false)
 		b.schedule(72*time.Hour, "Another day", false)
 		m := b.write("/posts")
-		has(t, m, "Today: 2", "Waiting for approval: 1")
+		has(t, m, "Today: 2", "Needs approval: 1")
 		if len(m.Buttons) != 4 {
 			t.Errorf("buttons %+v", m.Buttons)
 		}

@@ -153,9 +153,9 @@ func (r request) takeNames(said string) (screen, error) {
 	if err != nil {
 		return screen{}, err
 	}
-	lines := []string{r.T("bot.added", list.Added, list.Duplicates, list.Nonsense)}
+	lines := []string{r.T("bot.added", list.Added, list.Duplicates, list.Invalid)}
 	for _, line := range list.Lines {
-		if line.Result == accounts.LineNonsense && len(lines) < listed {
+		if line.Result == accounts.LineInvalid && len(lines) < listed {
 			lines = append(lines, r.T("bot.line", short(line.Text)))
 		}
 	}

@@ -31,7 +31,7 @@ func TestAPostThatFailsIsToldOnce(t *testing.T) {
 		b.wantTold("it has failed again", "⚠️ Post 1 to @evening_news was not published")
 		b.post(id, store.PostPublished)
 		b.Pass(time.Minute)
-		b.wantTold("it is out", "✅ Post 1 to @evening_news is published after all")
+		b.wantTold("it is out", "✅ Post 1 to @evening_news is published")
 		if open, over := b.alerts(store.AlertOpen), b.alerts(store.AlertOver); len(open) != 0 || len(over) != 2 {
 			t.Errorf("open %+v, over %+v", open, over)
 		}
@@ -74,13 +74,13 @@ func TestADamagedAlertIsToldAnewAndStopsNoOther(t *testing.T) {
 		b.damage("alerts", 2)
 		b.post(0, store.PostFailed)
 		b.look()
-		b.wantTold("a damaged file", "⚠️ The disk is nearly full: 1 MiB are free, and 1024 are needed", "⚠️ Post 2 to @evening_news was not published")
+		b.wantTold("a damaged file", "⚠️ The disk is nearly full: 1 MiB free, 1024 MiB needed", "⚠️ Post 2 to @evening_news was not published")
 		b.disk.Free = 10 << 30
 		b.post(1, store.PostFailed)
 		for range 5 {
 			b.look()
 		}
-		b.wantTold("alerts go on", "⚠️ Post 1 to @evening_news was not published", "✅ There is room on the disk again")
+		b.wantTold("alerts go on", "⚠️ Post 1 to @evening_news was not published", "✅ The disk has enough free space again")
 	})
 }
 
@@ -166,7 +166,7 @@ func TestWhatIsDueAndNotStartedIsTold(t *testing.T) {
 		b.Pass(2 * time.Minute)
 		b.wantTold("six minutes", "⚠️ chore_2 is overdue by 5 minutes")
 		b.Pass(15 * time.Minute)
-		b.wantTold("it was started", "✅ Nothing is overdue any more")
+		b.wantTold("it was started", "✅ Nothing is overdue now")
 	})
 }
 

@@ -19,9 +19,9 @@ func TestWhatComesAndGoesIsNotToldEachTime(t *testing.T) {
 			b.disk.Free = 10 << 30
 			b.Pass(2 * time.Minute)
 		}
-		b.wantTold("the disk", "⚠️ The disk is nearly full: 1 MiB are free, and 1024 are needed")
+		b.wantTold("the disk", "⚠️ The disk is nearly full: 1 MiB free, 1024 MiB needed")
 		b.Pass(5 * time.Minute)
-		b.wantTold("there is room", "✅ There is room on the disk again")
+		b.wantTold("there is room", "✅ The disk has enough free space again")
 	})
 }
 
@@ -36,7 +36,7 @@ func TestAnAlertEndsAlthoughTheClockWasSetBack(t *testing.T) {
 		for range 5 {
 			b.look()
 		}
-		b.wantTold("there is room", "✅ There is room on the disk again")
+		b.wantTold("there is room", "✅ The disk has enough free space again")
 	})
 }
 
@@ -45,7 +45,7 @@ func TestAQueueThatGrowsIsToldUntilItIsShort(t *testing.T) {
 		b.chore.set(false, 20*time.Minute)
 		queue := func() (lines []string) {
 			for _, line := range b.told("admin") {
-				if strings.Contains(line, "Jobs pile up") || strings.Contains(line, "queue") {
+				if strings.Contains(line, "The queue is long") || strings.Contains(line, "queue") {
 					lines = append(lines, line)
 				}
 			}
@@ -57,7 +57,7 @@ func TestAQueueThatGrowsIsToldUntilItIsShort(t *testing.T) {
 			}
 			b.Pass(time.Minute)
 		}
-		if told := queue(); len(told) != 1 || !strings.Contains(told[0], "Jobs pile up") {
+		if told := queue(); len(told) != 1 || !strings.Contains(told[0], "The queue is long") {
 			t.Errorf("told %q", told)
 		}
 		b.Pass(10 * time.Minute)
@@ -96,7 +96,7 @@ func TestADiskThatCannotBeMeasuredHasNoRoomForThat(t *testing.T) {
 		}
 		b.blind, b.disk.Free = nil, 10<<30
 		b.Pass(10 * time.Minute)
-		b.wantTold("it is measured again", "✅ There is room on the disk again")
+		b.wantTold("it is measured again", "✅ The disk has enough free space again")
 	})
 }
 

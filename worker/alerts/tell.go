@@ -121,14 +121,14 @@ type hookAlert struct {
 	What     string          `json:"what"`
 	Why      string          `json:"why,omitempty"`
 	RaisedAt time.Time       `json:"raised_at"`
-	OverAt   time.Time       `json:"over_at,omitzero"`
+	OverAt   time.Time       `json:"resolved_at,omitzero"`
 }
 
 // hookNews is what the webhook is told. Services that show a message find it in text.
 type hookNews struct {
 	Text   string      `json:"text"`
 	Raised []hookAlert `json:"raised"`
-	Over   []hookAlert `json:"over"`
+	Over   []hookAlert `json:"resolved"`
 	More   int         `json:"more,omitempty"` // alerts of both kinds that are not listed
 }
 

@@ -19,7 +19,7 @@ func TestADiskAtTheMarkIsToldOnce(t *testing.T) {
 			b.disk.Free = b.disk.Need + 1<<20
 			b.Pass(4 * time.Minute)
 		}
-		b.wantTold("a file is written and removed", "⚠️ The disk is nearly full: 1023 MiB are free, and 1024 are needed")
+		b.wantTold("a file is written and removed", "⚠️ The disk is nearly full: 1023 MiB free, 1024 MiB needed")
 	})
 }
 
@@ -31,7 +31,7 @@ func TestWhatComesAndGoesAllDayIsToldAFewTimes(t *testing.T) {
 			b.disk.Free = 10 << 30
 			b.Pass(4 * time.Minute)
 		}
-		full, room := "⚠️ The disk is nearly full: 1 MiB are free, and 1024 are needed", "✅ There is room on the disk again"
+		full, room := "⚠️ The disk is nearly full: 1 MiB free, 1024 MiB needed", "✅ The disk has enough free space again"
 		b.wantTold("a day", full, room, full, room, full)
 		open := b.alerts(store.AlertOpen)
 		if len(open) != 1 || !open[0].Flaps || !strings.Contains(Text(b.worker.say, open[0]).Cure, "comes and goes") {
@@ -92,7 +92,7 @@ func TestWhatFindsNoConnectionIsOverdue(t *testing.T) {
 		}
 		b.chore.tryInVain(store.Reason{Code: store.ReasonFlood}) // the network is there, and asks to wait
 		b.Pass(10 * time.Minute)
-		b.wantTold("a wait that is meant", "✅ Nothing is overdue any more")
+		b.wantTold("a wait that is meant", "✅ Nothing is overdue now")
 	})
 }
 

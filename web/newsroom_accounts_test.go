@@ -92,11 +92,3 @@ func (h *harness) nextCheck(in time.Duration) {
 		return tx.Jobs.Put(&job)
 	})
 }
-
-// checking puts the newsroom into the middle of a check.
-func (h *harness) checking() {
-	h.nextCheck(time.Hour)
-	h.update(func(tx *store.Tx) error {
-		return tx.AccountChecks.Begin(&store.AccountCheck{Status: store.AccountCheckRunning, Began: tx.Now().Add(-80 * time.Second), Total: 40, Checked: 17, Found: 5, NotFound: 11, Errors: 1, Sites: []string{"instagram"}, Last: 64})
-	})
-}
