@@ -39,7 +39,8 @@ func parts() []simulation.Part {
 // -seeds=20 -days=365.
 func TestYear(t *testing.T) {
 	played, each := []uint64{3, 6, rand.Uint64(), rand.Uint64()}, *days // a leap day; the clocks of New York are changed
-	if raceDetector { // races show in a few days as in many
+	if raceDetector {
+		// races show in a few days as in many
 		played, each = played[:2], 2
 	}
 	switch {

@@ -46,7 +46,7 @@ func (p *Part) start(process *simulation.Process) worker.Module {
 	w := process.World
 	p.login = w.Logins["notify"]
 	p.Worker = notices.New(process.DB, notices.Config{
-		Admins: admins, Bot: bot{w.Network.Publisher(process, p.login), process, p.login}, Webhook: w.Network.Publisher(process, hook),
+		Admins: admins, Bot: bot{w.Network.Publisher(process, p.login), process, p.login}, Login: p.login, Webhook: w.Network.Publisher(process, hook),
 	})
 	return p.Worker.Module()
 }
