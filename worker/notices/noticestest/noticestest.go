@@ -28,6 +28,9 @@ func New() *Part { return &Part{} }
 // admins are the chats of those who are told.
 var admins = []string{"1001", "1002"}
 
+// Admins are the ids of those who are told.
+func Admins() []int64 { return []int64{1001, 1002} }
+
 // hook stands for the webhook in the ledger: it is no login.
 const hook = 0
 
