@@ -70,12 +70,12 @@ func (p *Part) hear(w *simulation.World, process *simulation.Process) bool {
 // effect is what the bot did with an update.
 type effect struct {
 	update
-	answer              store.Notice
-	subject             *store.Post // that the answer is about
-	what                string      // was done with the post or task; empty: nothing
-	wasPost, post       store.Post
-	wasTask             store.Task
-	hadTask, hadAccount bool
+	answer        store.Notice
+	subject       *store.Post // that the answer is about
+	what          string      // was done with the post or task; empty: nothing
+	wasPost, post store.Post
+	wasTask       store.Task
+	hadAccount    bool
 }
 
 // one has the bot hear one update, and judges what it did.
