@@ -6,12 +6,14 @@ import (
 	"time"
 )
 
-// Hold keeps a lane from starting runs until a time, because a network said so.
+// Hold keeps a lane from starting runs until a time, because a network said so or a login is out.
 type Hold struct {
 	ID     uint64    `json:"-"`
 	Lane   string    `json:"lane"`
 	Until  time.Time `json:"until"`
 	Reason Reason    `json:"reason"`
+	// Login is the identity that cannot act: the hold ends as soon as it can. 0: a network asked for the wait.
+	Login uint64 `json:"login,omitempty"`
 }
 
 // Holds is the lanes that are held.
@@ -56,16 +58,26 @@ func (t Holds) Put(h *Hold) error {
 // Extend holds a lane until the given time, or longer if it is held longer already. A damaged hold is
 // replaced.
 func (t Holds) Extend(lane string, until time.Time, why Reason) error {
-	h, err := t.ByLane(lane)
+	return t.extend(Hold{Lane: lane, Until: until.UTC(), Reason: why})
+}
+
+// Await is [Holds.Extend] for a lane that needs an identity which cannot act: [Identities.Put] ends the hold when it
+// can.
+func (t Holds) Await(identityID uint64, lane string, until time.Time, why Reason) error {
+	return t.extend(Hold{Lane: lane, Until: until.UTC(), Reason: why, Login: identityID})
+}
+
+func (t Holds) extend(next Hold) error {
+	h, err := t.ByLane(next.Lane)
 	if damaged, ok := errors.AsType[*CorruptError](err); ok {
 		h, err = Hold{}, t.LetGo(damaged.ID)
 	}
 	if err != nil && !errors.Is(err, ErrNotFound) {
-		return fmt.Errorf("hold lane %s: %w", lane, err)
+		return fmt.Errorf("hold lane %s: %w", next.Lane, err)
 	}
-	if !until.After(h.Until) {
+	if !next.Until.After(h.Until) {
 		return nil
 	}
-	h.Lane, h.Until, h.Reason = lane, until.UTC(), why
-	return t.Put(&h)
+	next.ID = h.ID
+	return t.Put(&next)
 }

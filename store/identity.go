@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -80,8 +81,8 @@ func (i Identity) Out() (Alert, bool) {
 	return Alert{Kind: AlertLogin, About: fmt.Sprint("login_", i.ID), Subject: i.ID, Name: i.Name, Reason: i.Reason}, out
 }
 
-// Put writes an identity. That it cannot act any more raises an alert. If it can, what its lane holds because it
-// could not goes on at once.
+// Put writes an identity. That it cannot act any more raises an alert. If it can, the lanes that are held because it
+// could not go on at once.
 func (t Identities) Put(i *Identity) error {
 	if err := t.Table.Put(i); err != nil {
 		return err
@@ -92,11 +93,15 @@ func (t Identities) Put(i *Identity) error {
 	if i.State == IdentityLogin || i.State == IdentityStopped {
 		return nil
 	}
-	hold, err := t.tx.Holds.ByLane(i.Lane())
-	if err != nil || hold.Reason.Code != ReasonLogin && hold.Reason.Code != ReasonStopped { // there is none, or it is damaged
-		return nil
+	for _, hold := range slices.Collect(t.tx.Holds.All()) {
+		if hold.Login != i.ID {
+			continue
+		}
+		if err := t.tx.Holds.Delete(hold.ID); err != nil {
+			return err
+		}
 	}
-	return t.tx.Holds.Delete(hold.ID)
+	return nil
 }
 
 // ByName returns the identity of a platform with the given name, or [ErrNotFound].

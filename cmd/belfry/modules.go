@@ -147,7 +147,7 @@ func (s *settings) workers(db *store.DB, zone *time.Location, log zerolog.Logger
 	if len(s.Admins) > 0 && notify == 0 {
 		log.Warn().Msg("ADMIN_ID is set, but there is no bot to notify the admins: set ADMIN_NOTIFY_BOT_TOKEN, or add a bot and start again")
 	} else if len(s.Admins) > 0 {
-		told.Bot = bot{network.Publisher(notify), network, notify}
+		told.Bot, told.Login = bot{network.Publisher(notify), network, notify}, notify
 		for _, id := range s.Admins {
 			told.Admins = append(told.Admins, strconv.FormatInt(id, 10))
 		}

@@ -40,6 +40,7 @@ type message struct {
 type fault struct {
 	err     *platform.Error
 	carried bool // what was asked for is done all the same
+	hangs   bool // the call does not return while the program lives
 }
 
 // take returns the next fault.
@@ -76,6 +77,11 @@ func (n *network) Publish(ctx context.Context, p platform.Post) (platform.Receip
 		}
 		n.messages = append(n.messages, m)
 		i = len(n.messages) - 1
+	}
+	if f.hangs {
+		n.mu.Unlock()
+		time.Sleep(time.Hour)
+		n.mu.Lock()
 	}
 	if f.err != nil {
 		return platform.Receipt{}, f.err

@@ -31,8 +31,9 @@ const (
 	restoredPause = time.Minute
 )
 
-// failed has a notice sent again later, and those behind it wait; or it gives the notice up.
-func (w *Worker) failed(n store.Notice, out scheduler.Outcome, e *platform.Error) scheduler.Outcome {
+// failed has a notice sent again later, or as soon as its login is back, and those behind it wait; or it gives the
+// notice up.
+func (w *Worker) failed(n store.Notice, job store.Job, login store.Identity, out scheduler.Outcome, e *platform.Error) scheduler.Outcome {
 	now := w.db.Now()
 	out.Err = e
 	if e.Kind == platform.Refused || tooOld(n, now) {
@@ -40,6 +41,10 @@ func (w *Worker) failed(n store.Notice, out scheduler.Outcome, e *platform.Error
 	}
 	until := now.Add(pause(n, e))
 	why := reason(n, e, until)
+	if e.Kind == platform.Login && login.ID != 0 {
+		out.Write = mark(n.ID, func(n *store.Notice, now time.Time) { n.Reason, n.FailedAt, n.NotBefore = why, now, time.Time{} })
+		return send.HoldIdentity(out, job, login, why, now)
+	}
 	out.Again, out.Reason = until, why
 	// A bot that one chat has banned counts as stopped: it may speak to the others.
 	if e.Scope == platform.ScopeIdentity && e.Kind != platform.Stopped {

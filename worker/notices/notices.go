@@ -40,6 +40,7 @@ type Bot interface {
 type Config struct {
 	Admins  []string           // the chats of those who run Belfry; others are not told what was meant for an admin
 	Bot     Bot                // nil: the admins are told nothing
+	Login   uint64             // the identity that the bot is; while it is logged out, the network is not asked
 	Webhook platform.Publisher // told in JSON; may be nil
 	Zone    *time.Location     // of the times in messages; nil means UTC
 	Log     zerolog.Logger

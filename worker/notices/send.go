@@ -10,6 +10,7 @@ import (
 	"belfry/platform"
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker/send"
 )
 
 // Run sends the oldest notice of the job's lane to its chat: the job of a notice sends those first
@@ -17,6 +18,7 @@ import (
 func (w *Worker) Run(ctx context.Context, job store.Job) (scheduler.Outcome, error) {
 	var own, n, missed store.Notice
 	var restored string
+	var login store.Identity
 	err := w.db.View(func(tx *store.Tx) (err error) {
 		if restored, err = tx.Settings.Value(store.Restored); err != nil {
 			return err
@@ -33,6 +35,9 @@ func (w *Worker) Run(ctx context.Context, job store.Job) (scheduler.Outcome, err
 		if missed, err = tx.Notices.LastMissed(own.Chat); errors.Is(err, store.ErrNotFound) {
 			missed, err = store.Notice{}, nil
 		}
+		if own.Chat != store.WebhookChat {
+			login, _ = tx.Identities.Get(w.cfg.Login) // of one that is not there the bot says so
+		}
 		return err
 	})
 	switch {
@@ -48,6 +53,10 @@ func (w *Worker) Run(ctx context.Context, job store.Job) (scheduler.Outcome, err
 		until := w.db.Now().Add(restoredPause)
 		return scheduler.Outcome{Again: until, Hold: until, Reason: store.Reason{Code: store.ReasonPaused, Detail: restored}, Step: true}, nil
 	}
+	if login.State == store.IdentityLogin { // not if it is stopped: a bot that one chat has banned may speak to the others
+		why, _ := send.MayAct(login)
+		return send.HoldIdentity(scheduler.Outcome{Step: true}, job, login, why, w.db.Now()), nil
+	}
 	if n.Waits(w.db.Now()) && !job.Requested {
 		return scheduler.Outcome{Again: n.NotBefore, Reason: n.Reason, Step: true}, nil
 	}
@@ -59,7 +68,7 @@ func (w *Worker) Run(ctx context.Context, job store.Job) (scheduler.Outcome, err
 		return w.giveUp(n, out, &platform.Error{Kind: platform.Transient, Scope: platform.ScopeChat, Err: errors.New(missed.Reason.Detail)}), nil
 	}
 	if err := w.send(ctx, n); err != nil {
-		return w.failed(n, out, platform.AsError(err)), nil
+		return w.failed(n, job, login, out, platform.AsError(err)), nil
 	}
 	out.Write = func(tx *store.Tx) error {
 		sent := mark(n.ID, func(n *store.Notice, now time.Time) { n.SentAt, n.Reason = now, store.Reason{} })

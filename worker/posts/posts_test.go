@@ -135,6 +135,55 @@ func TestAnIdentityThatIsOutHoldsItsPostsUntilItIsBack(t *testing.T) {
 	})
 }
 
+func TestWithoutAConnectionTheLaneIsTriedLessAndLessOften(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		gone := fault{err: &platform.Error{Kind: platform.Transient, Scope: platform.ScopeIdentity, Err: errors.New("no route to host")}}
+		b.fault(repeat(gone, 10_000)...)
+		var ids []uint64
+		for range 10 {
+			ids = append(ids, b.schedule(time.Minute, Request{}).ID)
+		}
+		due := time.Now().Add(time.Minute)
+		calls := func() int {
+			b.net.mu.Lock()
+			defer b.net.mu.Unlock()
+			return b.net.calls
+		}
+		b.Pass(time.Minute + time.Second)
+		b.Pass(time.Hour)
+		if n := calls(); n < 100 || n > 130 {
+			t.Errorf("%d calls in an hour without a connection", n)
+		}
+		var first time.Time
+		b.View(func(tx *store.Tx) error {
+			for _, id := range ids {
+				job, err := tx.Jobs.ByName(b.post(id).JobName())
+				if err != nil {
+					return err
+				}
+				if why, err := scheduler.Why(tx, job); err != nil || why.Code != store.ReasonNotConnected || why.Until.IsZero() && job.Due.Before(tx.Now()) {
+					t.Errorf("%s waits because of %+v, %v", job.Name, why, err)
+				}
+			}
+			_, since, _, err := scheduler.Overdue(tx)
+			first = since
+			return err
+		})
+		if first.Sub(due).Abs() > time.Second {
+			t.Errorf("there is no connection since %v by what is shown, and since %v in truth", first, due)
+		}
+		b.net.mu.Lock()
+		b.net.faults = nil
+		b.net.mu.Unlock()
+		b.Pass(31 * time.Second)
+		for _, id := range ids {
+			if p := b.post(id); p.Status != store.PostPublished {
+				t.Errorf("half a minute after the connection was back post %d is %s (%+v)", id, p.Status, p.Reason)
+			}
+		}
+	})
+}
+
 func TestAPostThatMustNotBeLateIsSkippedAndSaysSo(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		id := b.schedule(time.Minute, Request{Lateness: store.Lateness{Policy: store.LateSkip, Grace: time.Minute}}).ID

@@ -18,7 +18,9 @@ type attempt struct {
 	post     store.Post
 	identity store.Identity
 	on       Network
-	ended    *scheduler.Outcome
+	// unreached is how many attempts in a row, of any post of the lane, have found no connection.
+	unreached int
+	ended     *scheduler.Outcome
 }
 
 // Begin decides in the claim's transaction whether the post is to be published now and, if so, says so in its
@@ -51,7 +53,7 @@ func (a attempt) Begin(tx *store.Tx, job store.Job) (scheduler.Worker, error) {
 	if a.on, err = a.network(post.Platform); err != nil {
 		return a.end(failed(job, store.Reason{Code: store.ReasonRefused, Detail: err.Error()})), nil
 	}
-	a.post, a.identity = post, identity
+	a.post, a.identity, a.unreached = post, identity, send.Unreached(tx, job.Lane)
 	post.Status, post.Unsettled, post.UpdatedAt = store.PostPublishing, true, tx.Now()
 	post.Attempts++
 	return a, tx.Posts.Put(&post)
@@ -119,7 +121,9 @@ func skipped(job store.Job, late time.Duration) scheduler.Outcome {
 
 // answered ends a run to which the network has answered with an error.
 func (a attempt) answered(job store.Job, e *platform.Error) scheduler.Outcome {
-	answer := send.To(e, a.db.Now(), send.Attempts{Failed: a.post.Failures, Most: a.cfg.Attempts, Backoff: a.cfg.Backoff})
+	answer := send.To(e, a.db.Now(), send.Attempts{
+		Failed: a.post.Failures, Most: a.cfg.Attempts, Backoff: a.cfg.Backoff, Unreached: a.unreached,
+	})
 	out := answer.Outcome()
 	out.Err = e
 	out.Write = change(job, func(_ *store.Tx, p *store.Post) {

@@ -20,6 +20,8 @@ const (
 	// connectPause is the first pause before the connection is tried again; it grows to longestConnectPause.
 	connectPause        = 5 * time.Second
 	longestConnectPause = 30 * time.Second
+	// inRow is how soon after such a pause an attempt counts as the next one in a row.
+	inRow = time.Minute
 	// LoginPause is how often an identity that cannot act is checked, besides after each change of it.
 	LoginPause = time.Minute
 	// Jitter varies the pauses.
@@ -106,10 +108,20 @@ func To(e *platform.Error, now time.Time, a Attempts) Answer {
 // Outcome returns how a run ends with the answer. What it writes is added by the worker.
 func (a Answer) Outcome() scheduler.Outcome {
 	out := scheduler.Outcome{Again: a.Again, Reason: a.Reason, Step: a.Next == Upload, Failed: a.Again.IsZero()}
-	if a.Next == WaitIdentity {
+	if a.Next == WaitIdentity || a.Next == Reconnect { // it is the same for all that the identity sends
 		out.Hold = a.Again
 	}
 	return out
+}
+
+// Unreached returns how many attempts of a lane in a row have found no connection, which the hold after the last
+// one says: however many jobs the lane has, they are tried less and less often together.
+func Unreached(tx *store.Tx, lane string) int {
+	until, why := tx.Holds.Until(lane)
+	if why.Code != store.ReasonNotConnected || tx.Now().Sub(until) > inRow {
+		return 0
+	}
+	return why.N
 }
 
 // MayAct reports whether an identity can act, and if not, why.
@@ -150,7 +162,7 @@ func HoldIdentity(out scheduler.Outcome, job store.Job, identity store.Identity,
 			changed.UpdatedAt = tx.Now()
 			err = tx.Identities.Put(&changed)
 		}
-		return errors.Join(err, tx.Holds.Extend(job.Lane, tx.Now().Add(LoginPause), why))
+		return errors.Join(err, tx.Holds.Await(identity.ID, job.Lane, tx.Now().Add(LoginPause), why))
 	}
 	return out
 }

@@ -14,6 +14,10 @@ func TestWhatWasFound(t *testing.T) {
 			{At: 114120000000000, What: "tasks: pause", Seed: 0x9422e63670615b1b},  // day 1 07:42:00.000
 			{At: 127358974950621, What: "tasks: resume", Seed: 0x9c4cee95469a7f3a}, // day 1 11:22:38.974
 		}},
+		"what an admin writes while the clock shows an impossible time waits": {Seed: 0x9bde9f49e37c5010, Days: 1, Events: []simulation.Event{
+			{At: 12612542675566, What: "weather: wrong clock", Seed: 0xa5a7731052673851}, // day 0 03:30:12.542
+			{At: 17272711483198, What: "admin bot: command", Seed: 0x7d4db9cc01eeca08},   // day 0 04:47:52.711
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if result := simulation.Play(t, h, parts); result.Wrong != nil {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/rs/zerolog"
 
@@ -78,7 +77,7 @@ func (w *World) open(p *Process) (err error) {
 		return err
 	}
 	s := scheduler.New(p.DB, scheduler.Config{
-		Kinds: all.Kinds, EvenPaused: all.EvenPaused, Now: w.Now, Plausible: w.start.Add(-24 * time.Hour), Log: zerolog.Nop(),
+		Kinds: all.Kinds, EvenPaused: all.EvenPaused, Now: w.Now, Plausible: w.plausible(), Log: zerolog.Nop(),
 	})
 	go func() {
 		defer close(p.ended)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"belfry/worker/accounts/accountstest"
+	"belfry/worker/adminbot/adminbottest"
 	"belfry/worker/alerts/alertstest"
 	"belfry/worker/notices/noticestest"
 	"belfry/worker/posts/poststest"
@@ -29,17 +30,18 @@ func TestMain(m *testing.M) {
 
 // parts are what the simulated program consists of.
 func parts() []simulation.Part {
-	notices := noticestest.New()
-	return []simulation.Part{
-		poststest.New().Part(), taskstest.New().Part(), notices.Part(), alertstest.New(notices).Part(), accountstest.New(notices).Part(),
-	}
+	posts, tasks, notices := poststest.New(), taskstest.New(), noticestest.New()
+	alerts, accounts := alertstest.New(notices), accountstest.New(notices)
+	bot := adminbottest.New(adminbottest.Parts{Posts: posts, Tasks: tasks, Accounts: accounts, Alerts: alerts, Notices: notices})
+	return []simulation.Part{posts.Part(), tasks.Part(), notices.Part(), alerts.Part(), accounts.Part(), bot.Part()}
 }
 
 // TestYear plays months of the whole program's life, with people, networks and bad luck. The long form is
 // -seeds=20 -days=365.
 func TestYear(t *testing.T) {
 	played, each := []uint64{3, 6, rand.Uint64(), rand.Uint64()}, *days // a leap day; the clocks of New York are changed
-	if raceDetector {                                                   // races show in a few days as in many
+	if raceDetector {
+		// races show in a few days as in many
 		played, each = played[:2], 2
 	}
 	switch {

@@ -4,6 +4,7 @@ package accountstest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -14,6 +15,7 @@ import (
 
 	"belfry/platform"
 	"belfry/platform/profile"
+	"belfry/scheduler"
 	"belfry/store"
 	"belfry/worker"
 	"belfry/worker/accounts"
@@ -60,6 +62,16 @@ func (p *Part) Part() simulation.Part {
 			{Name: "accounts: watch", Rate: .7, Do: p.watch},
 			{Name: "accounts: remove", Rate: .3, Do: p.remove},
 			{Name: "accounts: check now", Rate: .3, Do: p.checkNow},
+			{Name: "accounts: quiet", Rate: .2, Do: p.act("quiet", func(tx *store.Tx, r *rand.Rand) error { return p.Worker.SetQuiet(tx, r.IntN(2) == 0) })},
+			{Name: "accounts: interval", Rate: .2, Do: p.act("interval", func(tx *store.Tx, r *rand.Rand) error {
+				_, err := p.Worker.SetInterval(tx, time.Duration(1+r.IntN(6))*time.Hour)
+				return err
+			})},
+			{Name: "accounts: run the job now", Rate: .2, Do: p.act("run now", func(tx *store.Tx, _ *rand.Rand) error {
+				_, err := scheduler.RunNow(tx, accounts.JobName)
+				return err
+			})},
+			{Name: "accounts: pause the job", Rate: .1, Do: p.pause},
 			{Name: "weather: profile comes or goes", Rate: 2, Weather: true, Do: p.turn},
 		},
 		Start:  p.start,
@@ -141,6 +153,16 @@ func (p *Part) watch(w *simulation.World, r *rand.Rand) {
 	}
 }
 
+// Watched says that people watch an account, or perhaps do, which they have added through another door. It does not
+// exist yet.
+func (p *Part) Watched(name string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.people[name] == nil {
+		p.people[name] = &person{name: name, since: time.Now(), added: time.Now()}
+	}
+}
+
 func (p *Part) remove(w *simulation.World, r *rand.Rand) {
 	who, process := p.pick(r), w.Process()
 	if who == nil || process == nil {
@@ -156,13 +178,50 @@ func (p *Part) remove(w *simulation.World, r *rand.Rand) {
 	w.Note("stop watching %s: %v", who.name, err)
 }
 
-func (p *Part) checkNow(w *simulation.World, _ *rand.Rand) {
+// act is the action that does something with the check.
+func (p *Part) act(what string, do func(*store.Tx, *rand.Rand) error) func(*simulation.World, *rand.Rand) {
+	return func(w *simulation.World, r *rand.Rand) {
+		seed := r.Uint64()
+		if process := w.Process(); process != nil {
+			_, err := process.Update(func(tx *store.Tx) error { return do(tx, rand.New(rand.NewPCG(seed, 0))) }) // it may be called twice
+			w.Note("check of the accounts, %s: %v", what, err)
+		}
+	}
+}
+
+func (p *Part) checkNow(w *simulation.World, r *rand.Rand) {
+	p.act("now", func(tx *store.Tx, _ *rand.Rand) error {
+		_, err := p.Worker.CheckNow(tx)
+		return err
+	})(w, r)
+}
+
+// pause pauses the job of the check for some hours.
+func (p *Part) pause(w *simulation.World, r *rand.Rand) {
+	p.act("pause", func(tx *store.Tx, _ *rand.Rand) error {
+		_, err := scheduler.Pause(tx, accounts.JobName)
+		return err
+	})(w, r)
+	w.After(time.Duration(r.Int64N(int64(12*time.Hour))), func() { p.resume(w) })
+}
+
+// resume is tried until it is done. What is paused counts as a pause of all for as long.
+func (p *Part) resume(w *simulation.World) {
+	w.Disturb("pause")
+	err := errors.New("no process runs")
 	if process := w.Process(); process != nil {
-		_, err := process.Update(func(tx *store.Tx) error {
-			_, err := p.Worker.CheckNow(tx)
+		_, err = process.Update(func(tx *store.Tx) error {
+			job, err := tx.Jobs.ByName(accounts.JobName)
+			if err != nil || job.State != store.JobPaused && !job.Paused {
+				return nil //nolint:nilerr // there is nothing to resume
+			}
+			_, err = scheduler.Resume(tx, accounts.JobName)
 			return err
 		})
-		w.Note("check the accounts now: %v", err)
+	}
+	w.Note("check of the accounts, resume: %v", err)
+	if err != nil {
+		w.After(time.Minute, func() { p.resume(w) })
 	}
 }
 
@@ -183,7 +242,8 @@ func (p *Part) turn(w *simulation.World, r *rand.Rand) {
 // is not in the file, or is judged like the others.
 func (p *Part) hourly(w *simulation.World, tx *store.Tx) {
 	paused, _ := tx.Settings.Value(store.Paused)
-	calm := paused == "" && w.Calm(missedFor, "process", "disk", "clock", "network", "pause")
+	job, err := tx.Jobs.ByName(accounts.JobName)
+	calm := err == nil && job.State != store.JobPaused && paused == "" && w.Calm(missedFor, "process", "disk", "clock", "network", "pause")
 	for a := range tx.Accounts.All() {
 		p.mu.Lock()
 		who := p.people[a.Username]

@@ -28,6 +28,9 @@ func New() *Part { return &Part{} }
 // admins are the chats of those who are told.
 var admins = []string{"1001", "1002"}
 
+// Admins are the ids of those who are told.
+func Admins() []int64 { return []int64{1001, 1002} }
+
 // hook stands for the webhook in the ledger: it is no login.
 const hook = 0
 
@@ -46,7 +49,7 @@ func (p *Part) start(process *simulation.Process) worker.Module {
 	w := process.World
 	p.login = w.Logins["notify"]
 	p.Worker = notices.New(process.DB, notices.Config{
-		Admins: admins, Bot: bot{w.Network.Publisher(process, p.login), process, p.login}, Webhook: w.Network.Publisher(process, hook),
+		Admins: admins, Bot: bot{w.Network.Publisher(process, p.login), process, p.login}, Login: p.login, Webhook: w.Network.Publisher(process, hook),
 	})
 	return p.Worker.Module()
 }

@@ -173,28 +173,50 @@ func (p *Part) one(what string, act func(*wish, *posts.Worker, *store.Tx) (store
 		w.Note("%s post %d %s: %s, %v", what, wi.id, wi.tag, post.Status, err)
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		wi.doubt = wi.doubt || doubt
-		if err != nil {
-			return
+		wi.done(what, post, doubt, err)
+	}
+}
+
+// Acted says that people have done something with a post through another door: retry, publish now, approve or
+// cancel.
+func (p *Part) Acted(what string, post store.Post, doubt bool, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	tag := tagOf(post.Text)
+	wi := p.wishes[tag]
+	if wi == nil && p.ended[tag] != nil {
+		wi = p.ended[tag]
+		delete(p.ended, tag)
+		p.wishes[tag], wi.finals = wi, 0
+	}
+	if wi != nil {
+		wi.done(what, post, doubt, err)
+	}
+}
+
+// done notes what people have done with a post.
+func (wi *wish) done(what string, post store.Post, doubt bool, err error) {
+	wi.doubt = wi.doubt || doubt
+	if err != nil {
+		return
+	}
+	switch what {
+	case "cancel":
+		if post.Status == store.PostCancelled {
+			wi.cancelled = time.Now()
 		}
-		switch what {
-		case "cancel":
-			if post.Status == store.PostCancelled {
-				wi.cancelled = time.Now()
-			}
-		case "retry":
-			wi.asked, wi.cancelled, wi.held, wi.grace, wi.finals = time.Now(), time.Time{}, false, 0, 0
-		case "publish now":
-			wi.asked, wi.held = time.Now(), false
-		case "approve":
-			wi.paused = wi.paused && !wi.held
-			wi.held = false
-		case "run now":
-			wi.asked = time.Now()
-		case "pause":
-			wi.paused = true
-		case "resume":
-			wi.paused = false
-		}
+	case "retry":
+		wi.asked, wi.cancelled, wi.held, wi.grace, wi.finals = time.Now(), time.Time{}, false, 0, 0
+	case "publish now":
+		wi.asked, wi.held = time.Now(), false
+	case "approve":
+		wi.paused = wi.paused && !wi.held
+		wi.held = false
+	case "run now":
+		wi.asked = time.Now()
+	case "pause":
+		wi.paused = true
+	case "resume":
+		wi.paused = false
 	}
 }

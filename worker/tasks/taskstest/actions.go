@@ -97,19 +97,33 @@ func (p *Part) one(what string, act func(*store.Tx, uint64) (store.Task, error))
 		w.Note("%s task %d %s: %s, %v", what, wi.id, wi.tag, task.Status, err)
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		wi.doubt = wi.doubt || doubt
-		if err != nil {
-			return
-		}
-		switch what {
-		case "cancel", "pause":
-			wi.stopped = time.Now()
-		case "resume":
-			wi.stopped, wi.finals = time.Time{}, 0
-		case "retry":
-			if was.Status.Final() { // one that is paused stays so
-				wi.finals, wi.stopped = 0, time.Time{}
-			}
+		wi.done(what, was, doubt, err)
+	}
+}
+
+// Acted says that people have paused or resumed a task through another door, which was so before.
+func (p *Part) Acted(what string, was store.Task, doubt bool, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if wi := p.wishes[tagOf(was.Text)]; wi != nil {
+		wi.done(what, was, doubt, err)
+	}
+}
+
+// done notes what people have done with a task, which was so before.
+func (wi *wish) done(what string, was store.Task, doubt bool, err error) {
+	wi.doubt = wi.doubt || doubt
+	if err != nil {
+		return
+	}
+	switch what {
+	case "cancel", "pause":
+		wi.stopped = time.Now()
+	case "resume":
+		wi.stopped, wi.finals = time.Time{}, 0
+	case "retry":
+		if was.Status.Final() { // one that is paused stays so
+			wi.finals, wi.stopped = 0, time.Time{}
 		}
 	}
 }
