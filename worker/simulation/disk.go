@@ -9,6 +9,9 @@ import (
 	"belfry/store"
 )
 
+// ofCommit marks the errors of commits that the weather has let fail.
+const ofCommit = " of a commit"
+
 // disk decides what becomes of commits.
 type disk struct {
 	mu       sync.Mutex
@@ -98,7 +101,7 @@ func (w *World) commitFails(stage store.Stage) (slow time.Duration, err error) {
 			d.failedAt = time.Now()
 			w.count(s.What)
 			w.Disturb("disk")
-			return 0, fmt.Errorf("%s of a commit: %w", s.What, err)
+			return 0, fmt.Errorf("%s%s: %w", s.What, ofCommit, err)
 		}
 	}
 	if slow > 0 {

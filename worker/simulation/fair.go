@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"errors"
+	"strings"
 	"time"
 
 	"belfry/store"
@@ -17,6 +18,7 @@ const longestLease = time.Hour
 // fair complains of jobs that are due and are not started although their lane has room, and of jobs that run
 // in more than their lane allows.
 func (w *World) fair(tx *store.Tx) {
+	w.blame(tx)
 	running := map[string]string{}
 	for job := range tx.Jobs.Running() {
 		if other := running[job.Lane]; other != "" {
@@ -44,6 +46,18 @@ func (w *World) fair(tx *store.Tx) {
 		for job := range tx.Jobs.Due(lane, tx.Now()) {
 			w.Complain("schedule: fair", "%s is due since %v in lane %s, which has room, and is not started: %+v", job.Name, late, lane, job)
 			return
+		}
+	}
+}
+
+// blame complains of runs that have failed because a commit did: the store is never a job's fault.
+func (w *World) blame(tx *store.Tx) {
+	for run := range tx.Runs.Newest(0) {
+		if tx.Now().Sub(run.Ended).Abs() > 2*time.Hour {
+			return
+		}
+		if run.Result == store.ResultFailed && strings.Contains(run.Reason.Detail, ofCommit) {
+			w.Complain("schedule: blame", "a run of %s has failed by the store: %+v", run.Job, run)
 		}
 	}
 }

@@ -7,9 +7,6 @@ import (
 	"time"
 )
 
-// shrinkTime is how long a failing history is shrunk at most, in real time.
-const shrinkTime = 3 * time.Minute
-
 // Shrink leaves events out of a history as long as the same judge complains, and returns what is left with how
 // it went. It gives up after some real time.
 func Shrink(t *testing.T, h History, result Result, parts func() []Part, limit time.Duration) (History, Result) {

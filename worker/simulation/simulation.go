@@ -70,8 +70,8 @@ func (l Line) String() string {
 }
 
 // Run draws the history of a seed, plays it, and fails the test with the shrunk history if something is
-// wrong. replay is the command that plays the same seed again.
-func Run(t *testing.T, seed uint64, days int, parts func() []Part, replay string) Stats {
+// wrong. It is shrunk for some real time at most. replay is the command that plays the same seed again.
+func Run(t *testing.T, seed uint64, days int, parts func() []Part, limit time.Duration, replay string) Stats {
 	t.Helper()
 	h := Draw(seed, days, Actions(parts()))
 	result := Play(t, h, parts)
@@ -79,7 +79,7 @@ func Run(t *testing.T, seed uint64, days int, parts func() []Part, replay string
 		return result.Stats
 	}
 	t.Errorf("seed %d: %s\nreplay: %s", seed, result.Wrong, replay)
-	small, result := Shrink(t, h, result, parts, shrinkTime)
+	small, result := Shrink(t, h, result, parts, limit)
 	t.Errorf("shrunk to %d of %d events:\n%s\nas a test:\n%s", len(small.Events), len(h.Events), result.Timeline(), small.Source())
 	return result.Stats
 }

@@ -126,6 +126,7 @@ func weather() []Action {
 				w.After(lasting(r, time.Second, 2*day), w.boot)
 			}
 		}},
+		{Name: "weather: end when something is due", Rate: .5, Weather: true, Do: endWhenDue},
 		{Name: "weather: clock step", Rate: .3, Weather: true, Do: func(w *World, r *rand.Rand) {
 			step := lasting(r, time.Second, 2*hour)
 			if r.IntN(2) == 0 {
@@ -164,4 +165,27 @@ func crash(w *World, r *rand.Rand) {
 		d.off = skewed(r, time.Minute, 24*time.Hour, 3)
 	}
 	w.Note("it is to crash %s a commit", d.stage)
+}
+
+// endWhenDue ends the program in order just after a login has begun what is due next, and starts it again.
+func endWhenDue(w *World, r *rand.Rand) {
+	p, names := w.Process(), w.LoginNames()
+	if p == nil {
+		return
+	}
+	var due time.Time
+	_ = p.DB.View(func(tx *store.Tx) error { // a file that has just failed has no jobs to look at
+		login, err := tx.Identities.Get(w.Logins[names[r.IntN(len(names))]])
+		for job := range tx.Jobs.Due(login.Lane(), tx.Now().Add(24*time.Hour)) {
+			if due = job.Due; due.After(tx.Now()) {
+				break
+			}
+		}
+		return err
+	})
+	w.After(due.Sub(w.Now())+time.Duration(r.Int64N(int64(time.Second))), func() {
+		if w.end(false); w.process == nil {
+			w.boot()
+		}
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime/debug"
 	"testing"
+	"time"
 
 	"belfry/worker/accounts/accountstest"
 	"belfry/worker/adminbot/adminbottest"
@@ -21,6 +22,7 @@ var (
 	seed  = flag.Uint64("seed", 0, "simulate this seed alone")
 	seeds = flag.Int("seeds", 0, "simulate the seeds from 1 to this one")
 	days  = flag.Int("days", 15, "how many days of each seed are simulated")
+	limit = flag.Duration("shrink", 3*time.Minute, "how long a failing history is shrunk at most")
 )
 
 func TestMain(m *testing.M) {
@@ -57,7 +59,7 @@ func TestYear(t *testing.T) {
 		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
 			t.Parallel()
 			replay := fmt.Sprintf("go test ./worker/simulation -run TestYear -seed=%d -days=%d", seed, each)
-			s := simulation.Run(t, seed, each, parts, replay)
+			s := simulation.Run(t, seed, each, parts, *limit, replay)
 			t.Logf("%d days in %v, %.0f a minute; %d events, %d starts, %d crashes, %d orderly ends; %d messages, %d judgements; %d KiB; faults %v",
 				s.Days, s.Real, float64(s.Days)/s.Real.Minutes(), s.Events, s.Starts, s.Crashes, s.Ends, s.Messages, s.Judged, s.Size>>10, s.Faults)
 		})

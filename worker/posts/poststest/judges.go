@@ -169,7 +169,12 @@ func (p *Part) daily(w *simulation.World, tx *store.Tx) {
 }
 
 func (p *Part) compare(w *simulation.World, wi *wish, post store.Post, sent []simulation.Message) {
+	p.mu.Lock()
+	faults := wi.faults
+	p.mu.Unlock()
 	switch {
+	case post.Failures > faults:
+		w.Complain("posts: failures", "post %d (%s) has failed %d times by its record (%+v), and %d times by the network's answers", wi.id, wi.tag, post.Failures, post.Reason, faults)
 	case len(sent) > 1:
 		w.Complain("posts: at most once", "post %d (%s) is in the ledger %d times: %+v", wi.id, wi.tag, len(sent), sent)
 	case len(sent) == 0 && post.Status == store.PostPublished:

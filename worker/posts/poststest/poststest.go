@@ -29,6 +29,7 @@ type Part struct {
 	mu     sync.Mutex
 	wishes map[string]*wish // by tag; those that are not settled
 	ended  map[string]*wish // the others
+	waits  map[uint64]wait  // by login; the last ones
 }
 
 // wish is what people want of a post, as far as their changes were accepted.
@@ -45,11 +46,14 @@ type wish struct {
 	held      bool
 	paused    bool // its job is
 	doubt     bool // a change was made or not
+	faults    int  // calls to publish it that failed, other than by the end of the program
 	finals    int  // days on which it was seen at its end
 }
 
 // New returns the part of a world.
-func New() *Part { return &Part{wishes: map[string]*wish{}, ended: map[string]*wish{}} }
+func New() *Part {
+	return &Part{wishes: map[string]*wish{}, ended: map[string]*wish{}, waits: map[uint64]wait{}}
+}
 
 // Part is what the simulation plays.
 func (p *Part) Part() simulation.Part {
@@ -73,12 +77,15 @@ func (p *Part) start(process *simulation.Process) worker.Module {
 		p.world.Network.OnMessage(p.heard)
 	}
 	p.process = process
-	p.Worker = posts.New(process.DB, map[string]posts.Network{telegram: network{process}}, posts.Config{})
+	p.Worker = posts.New(process.DB, map[string]posts.Network{telegram: network{p, process}}, posts.Config{})
 	return p.Worker.Module()
 }
 
 // network is the simulation's network as posts need it, for one process.
-type network struct{ p *simulation.Process }
+type network struct {
+	part *Part
+	p    *simulation.Process
+}
 
 func (n network) Check(p platform.Post) (platform.Measure, error) {
 	return platform.Measure{Length: len(p.Text), Limit: 4096}, nil
@@ -97,7 +104,7 @@ func (n network) Reach(ctx context.Context, login uint64, target string) error {
 }
 
 func (n network) Publisher(login uint64) platform.Publisher {
-	return n.p.World.Network.Publisher(n.p, login)
+	return publisher{n.p.World.Network.Publisher(n.p, login), n, login}
 }
 
 // text is what a post says: its tag, which names it in the network's ledger, and that of its last change.

@@ -55,11 +55,7 @@ func (wi *wish) isQuiet(at time.Time) bool {
 	if wi.quiet.IsZero() {
 		return false
 	}
-	zone, err := time.LoadLocation("America/New_York")
-	if err != nil {
-		return false
-	}
-	hour := at.In(zone).Hour()
+	hour := at.In(newYork).Hour()
 	return hour >= 22 || hour < 8
 }
 
@@ -154,6 +150,7 @@ func (p *Part) daily(w *simulation.World, tx *store.Tx) {
 
 func (p *Part) count(w *simulation.World, tx *store.Tx, wi *wish, task store.Task) {
 	counted := map[store.DeliveryStatus]int{}
+	yesterday, onThatDay := w.Now().In(newYork).AddDate(0, 0, -1).Format(time.DateOnly), 0
 	for q := (store.Query{Limit: 500}); ; {
 		page, err := tx.Deliveries.Of(task, "", q)
 		if err != nil {
@@ -162,6 +159,9 @@ func (p *Part) count(w *simulation.World, tx *store.Tx, wi *wish, task store.Tas
 		}
 		for _, d := range page.Items {
 			counted[d.Status]++
+			if d.Status == store.DeliverySent && d.SentAt.In(newYork).Format(time.DateOnly) == yesterday {
+				onThatDay++
+			}
 			p.mu.Lock()
 			got := wi.got[fmt.Sprint("chat ", number(d.Target))]
 			p.mu.Unlock()
@@ -177,6 +177,9 @@ func (p *Part) count(w *simulation.World, tx *store.Tx, wi *wish, task store.Tas
 		if q.Cursor = page.Next; q.Cursor == "" {
 			break
 		}
+	}
+	if task.DailyCap > 0 && onThatDay > task.DailyCap && w.Calm(49*time.Hour, "clock") {
+		w.Complain("tasks: cap", "task %d (%s) was sent to %d chats on %s, and %d are the most in a day", wi.id, wi.tag, onThatDay, yesterday, task.DailyCap)
 	}
 	if counted[store.DeliverySent] != task.Sent || counted[store.DeliveryFailed] != task.Failed || counted[store.DeliverySkipped] != task.Skipped ||
 		counted[store.DeliveryPending] != task.Left() {

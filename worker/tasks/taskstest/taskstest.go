@@ -61,16 +61,21 @@ func (p *Part) Part() simulation.Part {
 	}
 }
 
+// newYork is the zone of the program's days and quiet hours.
+var newYork = func() *time.Location {
+	zone, err := time.LoadLocation("America/New_York")
+	if err != nil {
+		panic(err) // the machine has no zones
+	}
+	return zone
+}()
+
 func (p *Part) start(process *simulation.Process) worker.Module {
 	if p.world == nil {
 		p.world = process.World
 		p.world.Network.OnMessage(p.heard)
 	}
-	zone, err := time.LoadLocation("America/New_York")
-	if err != nil {
-		panic(err) // the machine has no zones
-	}
-	p.Worker = tasks.New(process.DB, network{process}, tasks.Config{Zone: zone})
+	p.Worker = tasks.New(process.DB, network{process}, tasks.Config{Zone: newYork})
 	return p.Worker.Module()
 }
 
