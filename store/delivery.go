@@ -68,6 +68,9 @@ type Try struct {
 	Wait    int        `json:"wait,omitempty"` // seconds that the network asked to wait
 }
 
+// Unanswered reports whether the message may be out although no answer said so.
+func (t Try) Unanswered() bool { return t.Outcome == TryUnknown || t.Outcome == TryBegun }
+
 // TryOutcome says how an attempt ended.
 type TryOutcome string
 

@@ -18,6 +18,13 @@ func TestWhatWasFound(t *testing.T) {
 			{At: 12612542675566, What: "weather: wrong clock", Seed: 0xa5a7731052673851}, // day 0 03:30:12.542
 			{At: 17272711483198, What: "admin bot: command", Seed: 0x7d4db9cc01eeca08},   // day 0 04:47:52.711
 		}},
+		"a delivery whose first attempt has no answer stays unknown": {Seed: 0x2822b581d1146afc, Days: 2, Events: []simulation.Event{
+			{At: 23520061278605, What: "tasks: create", Seed: 0x358d9010176dd06a},                  // day 0 06:32:00.061
+			{At: 29549331047952, What: "weather: late", Seed: 0x1547c51e0078a688},                  // day 0 08:12:29.331
+			{At: 31811733883921, What: "tasks: create", Seed: 0x19ecbb14f8ae744b},                  // day 0 08:50:11.733
+			{At: 32252240251651, What: "weather: crash after a message", Seed: 0x4bea1da275c1127a}, // day 0 08:57:32.240
+			{At: 47733596227491, What: "weather: answers lost", Seed: 0x731746333268b589},          // day 0 13:15:33.596
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if result := simulation.Play(t, h, parts); result.Wrong != nil {

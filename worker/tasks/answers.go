@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"belfry/platform"
@@ -19,7 +20,7 @@ const (
 // sent ends a step whose message the network has confirmed.
 func (w *Worker) sent(s *step, receipt platform.Receipt) scheduler.Outcome {
 	return w.settle(s, func(tx *store.Tx, task *store.Task, d *store.Delivery) (store.DeliveryStatus, store.Reason, error) {
-		lastTry(d, tx.Now(), store.TrySent, store.Reason{}, 0)
+		lastTry(s, d, tx.Now(), store.TrySent, store.Reason{}, 0)
 		d.MessageIDs, d.Link, d.SentAt = receipt.MessageIDs, receipt.Link, tx.Now()
 		task.Refusal, task.Refusals = "", 0
 		err := changePace(tx, task.IdentityID, func(pace *store.Pace) {
@@ -90,7 +91,7 @@ func (w *Worker) refused(s *step, asked bool, e *platform.Error) scheduler.Outco
 		return w.endTask(s, store.DeliverySkipped, why)
 	}
 	return w.settleAsked(s, asked, func(tx *store.Tx, task *store.Task, d *store.Delivery) (store.DeliveryStatus, store.Reason, error) {
-		lastTry(d, tx.Now(), store.TryRefused, why, 0)
+		lastTry(s, d, tx.Now(), store.TryRefused, why, 0)
 		task.Refusal, task.Refusals = e.Code, inRow
 		return store.DeliverySkipped, why, changeChat(tx, d.ChatID, func(c *store.Chat) {
 			c.LastError, c.LastTried = why, tx.Now()
@@ -103,9 +104,9 @@ func (w *Worker) refused(s *step, asked bool, e *platform.Error) scheduler.Outco
 func (w *Worker) notSent(s *step, answer send.Answer) scheduler.Outcome {
 	out := w.settleAsked(s, false, func(tx *store.Tx, task *store.Task, d *store.Delivery) (store.DeliveryStatus, store.Reason, error) {
 		if n := len(d.Tries); answer.Next == send.Reconnect {
-			lastTry(d, tx.Now(), store.TryFailed, answer.Reason, 0)
+			lastTry(s, d, tx.Now(), store.TryFailed, answer.Reason, 0)
 			task.Unreached++
-		} else if n > 0 && d.Tries[n-1].Outcome == store.TryBegun { // the attempt goes on
+		} else if s.begun && n > 0 { // the attempt goes on
 			d.Tries = d.Tries[:n-1]
 		}
 		return store.DeliveryPending, answer.Reason, nil
@@ -125,10 +126,10 @@ func (w *Worker) chatFailed(s *step, answer send.Answer) scheduler.Outcome {
 				return d.Status, d.Reason, err
 			}
 		}
-		lastTry(d, tx.Now(), outcome, store.Reason{Code: store.ReasonError, Detail: why.Detail}, 0)
+		lastTry(s, d, tx.Now(), outcome, store.Reason{Code: store.ReasonError, Detail: why.Detail}, 0)
 		if answer.Next == send.GiveUp {
 			status = store.DeliveryFailed
-			if answer.Unknown {
+			if slices.ContainsFunc(d.Tries, store.Try.Unanswered) {
 				why = store.Reason{Code: store.ReasonUnknown, Detail: why.Detail}
 			}
 		}
@@ -143,7 +144,7 @@ func (w *Worker) waitChat(s *step, e *platform.Error, answer send.Answer) schedu
 	until := earlier(answer.Again, w.db.Now().Add(longestWait))
 	why := store.Reason{Code: store.ReasonSlowmode, Until: until}
 	return w.settle(s, func(tx *store.Tx, _ *store.Task, d *store.Delivery) (store.DeliveryStatus, store.Reason, error) {
-		lastTry(d, tx.Now(), store.TryWaits, store.Reason{Code: store.ReasonSlowmode}, int(e.Wait/time.Second))
+		lastTry(s, d, tx.Now(), store.TryWaits, store.Reason{Code: store.ReasonSlowmode}, int(e.Wait/time.Second))
 		d.After = until
 		return store.DeliveryPending, why, changeChat(tx, d.ChatID, func(c *store.Chat) { c.SlowUntil, c.LastTried = until, tx.Now() })
 	})
@@ -153,7 +154,7 @@ func (w *Worker) waitChat(s *step, e *platform.Error, answer send.Answer) schedu
 // end, and is skipped if that does not help.
 func (w *Worker) waitIdentity(s *step, e *platform.Error, answer send.Answer) scheduler.Outcome {
 	out := w.settle(s, func(tx *store.Tx, _ *store.Task, d *store.Delivery) (store.DeliveryStatus, store.Reason, error) {
-		lastTry(d, tx.Now(), store.TryWaits, store.Reason{Code: store.ReasonFlood}, int(e.Wait/time.Second))
+		lastTry(s, d, tx.Now(), store.TryWaits, store.Reason{Code: store.ReasonFlood}, int(e.Wait/time.Second))
 		d.After = store.AtEnd()
 		if d.Failures++; d.Failures >= chatFailures {
 			return store.DeliverySkipped, store.Reason{Code: store.ReasonFlood}, nil
@@ -175,7 +176,7 @@ func earlier(a, b time.Time) time.Time {
 // restricted is the last to be tried again.
 func (w *Worker) accountOut(s *step, why store.Reason) scheduler.Outcome {
 	out := w.settle(s, func(tx *store.Tx, task *store.Task, d *store.Delivery) (store.DeliveryStatus, store.Reason, error) {
-		lastTry(d, tx.Now(), store.TryRefused, why, 0)
+		lastTry(s, d, tx.Now(), store.TryRefused, why, 0)
 		if why.Code == store.ReasonStopped {
 			d.After, task.Refusal, task.Refusals = store.AtEnd(), "", 0
 		}
@@ -188,7 +189,7 @@ func (w *Worker) accountOut(s *step, why store.Reason) scheduler.Outcome {
 // endTask ends a task whose post no chat will take.
 func (w *Worker) endTask(s *step, status store.DeliveryStatus, why store.Reason) scheduler.Outcome {
 	out := w.settle(s, func(tx *store.Tx, _ *store.Task, d *store.Delivery) (store.DeliveryStatus, store.Reason, error) {
-		lastTry(d, tx.Now(), store.TryRefused, why, 0)
+		lastTry(s, d, tx.Now(), store.TryRefused, why, 0)
 		return status, why, nil
 	})
 	return then(out, s, why, time.Time{})
@@ -197,7 +198,7 @@ func (w *Worker) endTask(s *step, status store.DeliveryStatus, why store.Reason)
 // taskFailed has a task taken up again later that failed as a whole, or ends it. No chat has part in it.
 func (w *Worker) taskFailed(s *step, why store.Reason) scheduler.Outcome {
 	out := w.settleAsked(s, false, func(tx *store.Tx, _ *store.Task, d *store.Delivery) (store.DeliveryStatus, store.Reason, error) {
-		lastTry(d, tx.Now(), store.TryFailed, why, 0)
+		lastTry(s, d, tx.Now(), store.TryFailed, why, 0)
 		return store.DeliveryPending, store.Reason{}, nil
 	})
 	var again time.Time

@@ -98,9 +98,12 @@ func note(task *store.Task, d store.Delivery) {
 }
 
 // lastTry says how the attempt ended that the delivery's step began. A step that failed before it
-// began one is an attempt all the same.
-func lastTry(d *store.Delivery, now time.Time, outcome store.TryOutcome, why store.Reason, wait int) {
-	if n := len(d.Tries); n == 0 || d.Tries[n-1].Outcome != store.TryBegun {
+// began one is an attempt all the same; one before it whose end is not known stays unknown.
+func lastTry(s *step, d *store.Delivery, now time.Time, outcome store.TryOutcome, why store.Reason, wait int) {
+	if n := len(d.Tries); !s.begun || n == 0 {
+		if n > 0 && d.Tries[n-1].Outcome == store.TryBegun {
+			d.Tries[n-1].Outcome = store.TryUnknown
+		}
 		d.Add(store.Try{At: now})
 	}
 	t := &d.Tries[len(d.Tries)-1]

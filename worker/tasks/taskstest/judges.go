@@ -3,6 +3,7 @@ package taskstest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"belfry/store"
@@ -189,10 +190,5 @@ func (p *Part) count(w *simulation.World, tx *store.Tx, wi *wish, task store.Tas
 
 // mayBeOut reports whether a delivery's record says that a call was not answered.
 func mayBeOut(d store.Delivery) bool {
-	for _, t := range d.Tries {
-		if t.Outcome == store.TryUnknown || t.Outcome == store.TryBegun {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.Tries, store.Try.Unanswered)
 }
