@@ -89,9 +89,10 @@ type publisher struct {
 }
 
 // Publish makes the message, unless there is one with its key.
-func (s publisher) Publish(ctx context.Context, post platform.Post) (receipt platform.Receipt, err error) {
+func (s publisher) Publish(ctx context.Context, post platform.Post) (platform.Receipt, error) {
 	asked := time.Now()
-	err = s.n.Call(ctx, s.p, s.login, "publish "+post.Target+" "+post.Text, func() {
+	var receipt platform.Receipt // of a call without an answer the network writes it later
+	err := s.n.Call(ctx, s.p, s.login, "publish "+post.Target+" "+post.Text, func() {
 		id := s.n.put(s.login, post, asked)
 		receipt = platform.Receipt{MessageIDs: []int64{id}, Link: fmt.Sprintf("https://t.me/c/%d", id)}
 	})
