@@ -15,7 +15,7 @@ import (
 type stepKind int
 
 const (
-	stepNothing stepKind = iota // there is nobody to check
+	stepNothing stepKind = iota // there is no account to check
 	stepWait                    // no site may be asked yet
 	stepBegin                   // a check begins
 	stepCanary                  // a profile is asked for that surely exists
@@ -181,7 +181,7 @@ func (w *Worker) nextAccount(tx *store.Tx, c *store.AccountCheck) (store.Account
 	return tx.Accounts.NextWatched(c.Sites[0], c.Cursor, c.Last)
 }
 
-// planBegin finds whom a new check is about, beside the sites that are busy.
+// planBegin finds the accounts of a new check, beside the sites that are busy.
 func (w *Worker) planBegin(tx *store.Tx, busy map[string]bool) (s step, err error) {
 	rules := w.Rules(tx)
 	watched, last := tx.Accounts.Watched()
