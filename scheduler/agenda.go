@@ -17,7 +17,9 @@ type agenda struct {
 	look  map[string]bool // lanes to be looked at before the agenda is right
 	all   bool            // all lanes are
 
-	paused bool // as the file was when the lanes were looked at
+	paused  bool      // as the file was when the lanes were looked at
+	commits uint64    // the file's when it was looked at last; nothing in it is new before there are more
+	leases  time.Time // when the next lease ends; zero if there is none
 }
 
 // laneTime is a lane and when something in it may be claimed.
@@ -95,7 +97,8 @@ func (h *laneTimes) Pop() any {
 // refresh brings the agenda up to date.
 func (s *Scheduler) refresh() error {
 	a := s.agenda
-	changed, all := s.db.ChangedLanes() // before the transaction, which sees at least these changes
+	commits := s.db.Commits() // before the transaction, which sees at least these changes
+	changed, all := s.db.ChangedLanes()
 	s.mu.Lock()
 	for lane := range s.freed {
 		a.look[lane] = true
@@ -106,6 +109,9 @@ func (s *Scheduler) refresh() error {
 		a.look[lane] = true
 	}
 	a.all = a.all || all
+	if commits == a.commits && !a.all && len(a.look) == 0 && (a.leases.IsZero() || a.leases.After(s.cfg.Now())) {
+		return nil
+	}
 	return s.db.View(func(tx *store.Tx) error {
 		paused, err := s.readPause(tx)
 		if err != nil {
@@ -125,8 +131,9 @@ func (s *Scheduler) refresh() error {
 			}
 			delete(a.look, lane)
 		}
-		a.all, a.paused = false, paused
-		return s.watchLeases(tx)
+		a.all, a.paused, a.commits = false, paused, commits
+		a.leases = s.watchLeases(tx)
+		return nil
 	})
 }
 
@@ -155,12 +162,13 @@ func (s *Scheduler) claimable(tx *store.Tx, lane string, paused bool) (at time.T
 }
 
 // watchLeases is the last resort against a job that the store holds as running and nobody runs: when
-// its lease has ended, it is taken back.
-func (s *Scheduler) watchLeases(tx *store.Tx) error {
+// its lease has ended, it is taken back. It returns when the next lease ends; zero if there is none.
+func (s *Scheduler) watchLeases(tx *store.Tx) (next time.Time) {
 	for id, end := range tx.Jobs.Leases() {
 		if end.After(tx.Now()) {
-			return nil
+			return end
 		}
+		next = end
 		if s.passedFor(id) > 0 {
 			continue
 		}
@@ -169,8 +177,8 @@ func (s *Scheduler) watchLeases(tx *store.Tx) error {
 			s.mu.Lock()
 			s.doubt = true
 			s.mu.Unlock()
-			return nil
+			return next
 		}
 	}
-	return nil
+	return next
 }
