@@ -58,7 +58,9 @@ type Config struct {
 	Disk func() (Disk, error)
 	// Wrong returns what is wrong with the other workers at this moment; see [worker.Module]. nil means nothing.
 	Wrong func(tx *store.Tx) []store.Alert
-	// Heartbeat is called each minute while nobody has to look at anything; nil means that nothing is.
+	// Every is the time between two looks, and between two heartbeats; 0 means a minute.
+	Every time.Duration
+	// Heartbeat is called at that interval while nobody has to look at anything; nil means that nothing is.
 	Heartbeat func(ctx context.Context) error
 	// Lang is the language of the messages, en or ru; Zone that of their times; nil means UTC.
 	Lang string
@@ -67,7 +69,6 @@ type Config struct {
 }
 
 const (
-	period = time.Minute // between two looks, and two beats
 	jitter = 0.2
 
 	failures = 3               // in a row of one job that are told
@@ -92,6 +93,7 @@ type Worker struct {
 func New(db *store.DB, teller Teller, cfg Config) *Worker {
 	cfg.Calm = cmp.Or(cfg.Calm, 3*time.Minute)
 	cfg.Backlog = cmp.Or(cfg.Backlog, 100)
+	cfg.Every = cmp.Or(cfg.Every, time.Minute)
 	w := &Worker{db: db, teller: teller, cfg: cfg, say: i18n.For(cfg.Lang, cfg.Zone), last: lookedAt{db.Now().Round(0), time.Now()}}
 	w.gap.Store(&gap{to: w.last.clock})
 	return w
@@ -116,13 +118,13 @@ func (w *Worker) start() error {
 		if job, err := tx.Jobs.ByName(Kind); err == nil {
 			w.gap.Store(&gap{job.LastRun, w.last.clock})
 		}
-		if err := put(tx, Kind); err != nil {
+		if err := w.put(tx, Kind); err != nil {
 			return err
 		}
 		if w.cfg.Heartbeat == nil {
 			return scheduler.Delete(tx, HeartbeatKind)
 		}
-		return put(tx, HeartbeatKind)
+		return w.put(tx, HeartbeatKind)
 	})
 	if err != nil {
 		return fmt.Errorf("put the jobs of alerts into the schedule: %w", err)
@@ -131,14 +133,14 @@ func (w *Worker) start() error {
 }
 
 // put writes a job, which has a lane of its own: what keeps others waiting must not keep it.
-func put(tx *store.Tx, kind string) error {
-	return scheduler.Put(tx, store.Job{Name: kind, Kind: kind, Lane: kind, Trigger: store.Trigger{Every: period}, Due: tx.Now()})
+func (w *Worker) put(tx *store.Tx, kind string) error {
+	return scheduler.Put(tx, store.Job{Name: kind, Kind: kind, Lane: kind, Trigger: store.Trigger{Every: w.cfg.Every}, Due: tx.Now()})
 }
 
-// again has a run followed by another one after a period. Each is a step, of which the history of the
+// again has a run followed by another one after that time. Each is a step, of which the history of the
 // alerts tells and that of the jobs does not.
 func (w *Worker) again() scheduler.Outcome {
-	return scheduler.Outcome{Again: w.db.Now().Add(period), Step: true}
+	return scheduler.Outcome{Again: w.db.Now().Add(w.cfg.Every), Step: true}
 }
 
 // heart tells others that nothing is wrong.

@@ -27,6 +27,9 @@ func (w *World) logIn(name string) {
 		later()
 		return
 	}
+	if w.Logins[name] == 0 { // it was removed meanwhile
+		return
+	}
 	_, err := p.Update(func(tx *store.Tx) error {
 		login, err := tx.Identities.Get(w.Logins[name])
 		if err != nil || login.State == store.IdentityReady {

@@ -20,6 +20,7 @@ type Message struct {
 	Asked  time.Time // when the call began; in the bubble's time
 	At     time.Time // when the network made it; likewise
 	Clock  time.Time // what Belfry's clock showed then
+	Undone bool      // a restore has made the file forget it
 }
 
 // Network is a network in memory. Like Telegram it recognises the keys of what an identity has sent to a chat,
@@ -67,6 +68,15 @@ func (n *Network) Messages(which func(Message) bool) (all []Message) {
 		}
 	}
 	return all
+}
+
+// undo marks the messages that were made since a moment, of which a restored file does not know.
+func (n *Network) undo(since time.Time) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for i, m := range n.ledger {
+		n.ledger[i].Undone = m.Undone || !m.At.Before(since)
+	}
 }
 
 // LongestWait returns the longest time that a login was told to wait, and until when it was told to at most, in

@@ -17,6 +17,8 @@ func people() []Action {
 			}
 			w.After(lasting(r, time.Minute, 36*time.Hour), w.resumeAll)
 		}},
+		{Name: "backup", Rate: .4, Do: keepCopy},
+		{Name: "restore", Rate: .04, Do: restore},
 	}
 }
 

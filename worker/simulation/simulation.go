@@ -31,6 +31,9 @@ type Part struct {
 	// Hourly and Daily look for what is wrong while the process runs and the file can be read. Daily is also
 	// called at the end.
 	Hourly, Daily func(w *World, tx *store.Tx)
+	// Backup keeps what the part expects of the file when it is copied, and returns what makes it expect that
+	// again when the copy is restored. It may be nil.
+	Backup func() (restored func())
 }
 
 // Result is how a history went.
@@ -42,11 +45,11 @@ type Result struct {
 
 // Stats counts what was simulated.
 type Stats struct {
-	Days, Events, Crashes, Ends, Starts int
-	Faults                              map[string]int // by kind
-	Messages, Judged                    int            // of the networks' ledgers; judgements on single records and messages
-	Size                                int64          // of the file at the end, in bytes
-	Real                                time.Duration
+	Days, Events, Crashes, Ends, Starts, Restores int
+	Faults                                        map[string]int // by kind
+	Messages, Judged                              int            // of the networks' ledgers; judgements on single records and messages
+	Size                                          int64          // of the file at the end, in bytes
+	Real                                          time.Duration
 }
 
 // Complaint is something that must not be.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/metrics"
 	"slices"
 	"sync"
 	"testing"
@@ -23,6 +24,7 @@ const (
 	// The bounds of what may grow.
 	maxGoroutines = 2000
 	maxFile       = 512 << 20
+	maxHeap       = 1 << 30 // of all worlds of the process together
 )
 
 // World is one history that is played. But for what says otherwise, its methods are called by the goroutine
@@ -44,6 +46,7 @@ type World struct {
 	clock   clock
 	disk    disk
 	spells  []*Spell
+	backup  *backup // the last one; nil if there is none
 
 	mu    sync.Mutex // of what follows: networks and commits use it too
 	calm  map[string]time.Time
@@ -236,9 +239,19 @@ func (w *World) judge(day bool) {
 	if n := runtime.NumGoroutine(); n > maxGoroutines {
 		w.Complain("process: goroutines", "%d", n)
 	}
+	if heap := liveHeap(); heap > maxHeap {
+		w.Complain("process: heap", "%d MiB", heap>>20)
+	}
 	if w.stats.Size > maxFile {
 		w.Complain("store: size", "%d MiB", w.stats.Size>>20)
 	}
+}
+
+// liveHeap is how many bytes the last garbage collection has left.
+func liveHeap() uint64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
 }
 
 // logins makes the logins of the parts, in the first process.

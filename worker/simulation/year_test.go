@@ -12,6 +12,7 @@ import (
 	"belfry/worker/accounts/accountstest"
 	"belfry/worker/adminbot/adminbottest"
 	"belfry/worker/alerts/alertstest"
+	"belfry/worker/identities/identitiestest"
 	"belfry/worker/notices/noticestest"
 	"belfry/worker/posts/poststest"
 	"belfry/worker/simulation"
@@ -35,7 +36,7 @@ func parts() []simulation.Part {
 	posts, tasks, notices := poststest.New(), taskstest.New(), noticestest.New()
 	alerts, accounts := alertstest.New(notices), accountstest.New(notices)
 	bot := adminbottest.New(adminbottest.Parts{Posts: posts, Tasks: tasks, Accounts: accounts, Alerts: alerts, Notices: notices})
-	return []simulation.Part{posts.Part(), tasks.Part(), notices.Part(), alerts.Part(), accounts.Part(), bot.Part()}
+	return []simulation.Part{posts.Part(), tasks.Part(), notices.Part(), alerts.Part(), accounts.Part(), bot.Part(), identitiestest.Part()}
 }
 
 // TestYear plays months of the whole program's life, with people, networks and bad luck. The long form is
@@ -60,8 +61,8 @@ func TestYear(t *testing.T) {
 			t.Parallel()
 			replay := fmt.Sprintf("go test ./worker/simulation -run TestYear -seed=%d -days=%d", seed, each)
 			s := simulation.Run(t, seed, each, parts, *limit, replay)
-			t.Logf("%d days in %v, %.0f a minute; %d events, %d starts, %d crashes, %d orderly ends; %d messages, %d judgements; %d KiB; faults %v",
-				s.Days, s.Real, float64(s.Days)/s.Real.Minutes(), s.Events, s.Starts, s.Crashes, s.Ends, s.Messages, s.Judged, s.Size>>10, s.Faults)
+			t.Logf("%d days in %v, %.0f a minute; %d events, %d starts, %d crashes, %d orderly ends, %d restores; %d messages, %d judgements; %d KiB; faults %v",
+				s.Days, s.Real, float64(s.Days)/s.Real.Minutes(), s.Events, s.Starts, s.Crashes, s.Ends, s.Restores, s.Messages, s.Judged, s.Size>>10, s.Faults)
 		})
 	}
 }

@@ -3,9 +3,12 @@
 package alertstest
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"belfry/platform"
@@ -21,7 +24,11 @@ import (
 type Part struct {
 	Worker  *alerts.Worker // of the process that runs
 	notices *noticestest.Part
+	beat    atomic.Int64 // the last heartbeat, in nanoseconds of the bubble's time
 }
+
+// every is how often the schedule is looked at: less than in life, because most of a quiet day is that.
+const every = 3 * time.Minute
 
 // New returns the part of a world, which tells with the notices.
 func New(notices *noticestest.Part) *Part { return &Part{notices: notices} }
@@ -46,6 +53,8 @@ func (p *Part) Part() simulation.Part {
 func (p *Part) start(process *simulation.Process) worker.Module {
 	w := process.World
 	p.Worker = alerts.New(process.DB, p.notices.Worker, alerts.Config{
+		Every:     every,
+		Heartbeat: func(context.Context) error { return p.heartbeat(process) },
 		Disk: func() (alerts.Disk, error) {
 			if w.Spell("disk nearly full") != nil {
 				return alerts.Disk{Free: 1, Need: 1 << 30}, nil
@@ -104,16 +113,47 @@ func (p *Part) acknowledgeAll(w *simulation.World, _ *rand.Rand) {
 const (
 	// wrongFor is how long something must be wrong to have an alert, and the schedule have worked for it to be
 	// written: two looks more than the longest time that an alert gives.
-	wrongFor = 7 * time.Minute
+	wrongFor = 5*time.Minute + 2*every
 	// rightFor is how long all must have been well for what comes and goes to have no alert.
 	rightFor = store.FlapTime + wrongFor
 )
+
+// heartbeat notes a heartbeat, and complains of one while something that is known for a while needs a person.
+func (p *Part) heartbeat(process *simulation.Process) error {
+	if process.Dead() {
+		return nil
+	}
+	p.beat.Store(time.Now().UnixNano())
+	return process.DB.View(func(tx *store.Tx) error {
+		for a := range tx.Alerts.AllStanding() {
+			if a.State() == store.AlertOpen && a.GoneAt.IsZero() && tx.Now().Sub(a.RaisedAt) > wrongFor {
+				process.World.Complain("alerts: heartbeat", "all is said to be well, and alert %d, %s about %s, is new since %v", a.ID, a.Kind, a.About, a.RaisedAt)
+			}
+		}
+		return nil
+	})
+}
+
+// beats complains if there are no heartbeats although no alert is new.
+func (p *Part) beats(w *simulation.World, tx *store.Tx) {
+	restored, err := tx.Settings.Value(store.Restored)
+	for a := range tx.Alerts.AllStanding() {
+		if a.State() == store.AlertOpen {
+			return
+		}
+	}
+	silent := time.Since(time.Unix(0, p.beat.Load()))
+	if w.Judged(1); err == nil && restored == "" && w.Calm(rightFor, "process", "disk", "clock", "network", "room", "pause") && silent > wrongFor {
+		w.Complain("alerts: heartbeat", "the last one was %v ago, and no alert is new", silent)
+	}
+}
 
 // hourly compares the alerts with what is wrong at this moment.
 func (p *Part) hourly(w *simulation.World, tx *store.Tx) {
 	if !w.Calm(wrongFor, "process", "disk", "clock") {
 		return
 	}
+	p.beats(w, tx)
 	gone, room := w.Spell("network gone"), w.Spell("disk nearly full")
 	for login := range tx.Identities.All() {
 		out := (login.State == store.IdentityLogin || login.State == store.IdentityStopped) && tx.Now().Sub(login.UpdatedAt) > wrongFor
@@ -132,6 +172,12 @@ func (p *Part) hourly(w *simulation.World, tx *store.Tx) {
 		w.Judged(1)
 		if a.Untold && a.State() == store.AlertOpen && a.GoneAt.IsZero() && tx.Now().Sub(a.RaisedAt) > wrongFor {
 			w.Complain("alerts: told", "alert %d, %s about %s, was not told for %v", a.ID, a.Kind, a.About, tx.Now().Sub(a.RaisedAt))
+		}
+		if a.Kind == store.AlertOverdue && w.Calm(rightFor, "process", "disk", "clock", "network", "pause") {
+			w.Complain("alerts: no reason", "alert %d, %s about %s, stands, and all is well for %v: %+v", a.ID, a.Kind, a.About, rightFor, a)
+		}
+		if _, err := tx.Identities.Get(a.Subject); a.Kind == store.AlertLogin && errors.Is(err, store.ErrNotFound) && w.Calm(rightFor, "process") {
+			w.Complain("alerts: no reason", "alert %d about %s stands, which was removed", a.ID, a.About)
 		}
 		if a.Kind == store.AlertPostFailed && a.Subject != 0 {
 			post, err := tx.Posts.Get(a.Subject)

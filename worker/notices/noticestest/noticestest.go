@@ -109,7 +109,7 @@ func (p *Part) daily(w *simulation.World, tx *store.Tx) {
 		}
 	}
 	for _, m := range messages[min(p.judged, len(messages)):] {
-		if !known[m.Post.Key] {
+		if !known[m.Post.Key] && !m.Undone {
 			w.Complain("notices: at most once", "message %d to %s (%q) is no notice's: it was sent with another key, or is told again with others", m.ID, m.Target, m.Post.Text)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"belfry/scheduler"
@@ -34,7 +35,12 @@ func (p *Part) actions() []simulation.Action {
 				p.schedule(w, r, at)
 			}
 		})},
-		{Name: "posts: change", Rate: 4, Do: do(p.change)},
+		{Name: "posts: change", Rate: 4, Do: do(func(w *simulation.World, r *rand.Rand) {
+			if wi := p.pick(r); wi != nil {
+				p.change(w, r, wi)
+			}
+		})},
+		{Name: "posts: act while it is sent", Rate: 3, Do: do(p.underWay)},
 		{Name: "posts: cancel", Rate: 1.5, Do: do(p.one("cancel", func(wi *wish, w *posts.Worker, tx *store.Tx) (store.Post, error) { return w.Cancel(tx, wi.id) }))},
 		{Name: "posts: retry", Rate: 1.5, Do: do(p.one("retry", func(wi *wish, w *posts.Worker, tx *store.Tx) (store.Post, error) { return w.Retry(tx, wi.id) }))},
 		{Name: "posts: publish now", Rate: .7, Do: do(p.one("publish now", func(wi *wish, w *posts.Worker, tx *store.Tx) (store.Post, error) { return w.PublishNow(tx, wi.id) }))},
@@ -61,7 +67,13 @@ func ahead(r *rand.Rand) time.Duration {
 var targets = []string{"@channel", "@evening_news", "@weather", "@sports", "@culture"}
 
 func (p *Part) schedule(w *simulation.World, r *rand.Rand, in time.Duration) {
-	name := []string{"main", "main", "main", "second", "anna"}[r.IntN(5)]
+	names := []string{"main", "main", "main", "second", "anna"}
+	for _, name := range w.LoginNames() {
+		if strings.HasPrefix(name, "extra") {
+			names = append(names, name)
+		}
+	}
+	name := names[r.IntN(len(names))]
 	wi := &wish{tag: tag(r.Uint64()), login: w.Logins[name], target: targets[r.IntN(len(targets))]}
 	wi.text, wi.at = text(wi.tag, "0"), w.Now().Add(in).UTC()
 	req := posts.Request{
@@ -108,11 +120,34 @@ func (p *Part) pick(r *rand.Rand) *wish {
 	return simulation.Pick(r, all, func(wi *wish) string { return wi.tag })
 }
 
-func (p *Part) change(w *simulation.World, r *rand.Rand) {
-	wi := p.pick(r)
-	if wi == nil {
+// underWay is the action that does something with a post in the second in which it is sent.
+func (p *Part) underWay(w *simulation.World, r *rand.Rand) {
+	soon := slices.DeleteFunc(p.all(), func(wi *wish) bool {
+		in := wi.at.Sub(w.Now())
+		return wi.doubt || wi.held || wi.paused || !wi.cancelled.IsZero() || in < 0 || in > 24*time.Hour
+	})
+	if len(soon) == 0 {
 		return
 	}
+	wi := simulation.Pick(r, soon, func(wi *wish) string { return wi.tag })
+	acts := []func(){
+		func() { p.change(w, r, wi) },
+		func() {
+			p.do(w, wi, "cancel", func(tx *store.Tx) (store.Post, error) { return p.Worker.Cancel(tx, wi.id) })
+		},
+		func() {
+			p.do(w, wi, "pause", func(tx *store.Tx) (store.Post, error) { return job(scheduler.Pause)(wi, p.Worker, tx) })
+		},
+	}
+	act := acts[r.IntN(len(acts))]
+	w.After(wi.at.Sub(w.Now())+time.Duration(r.Int64N(int64(time.Second))), func() {
+		if w.Process() != nil && !wi.doubt {
+			act()
+		}
+	})
+}
+
+func (p *Part) change(w *simulation.World, r *rand.Rand, wi *wish) {
 	next := *wi
 	patch := posts.Patch{AllowPast: true}
 	if r.IntN(2) == 0 {
@@ -161,20 +196,23 @@ func job(act func(*store.Tx, string) (store.Job, error)) func(*wish, *posts.Work
 // one is the action that does something with one post.
 func (p *Part) one(what string, act func(*wish, *posts.Worker, *store.Tx) (store.Post, error)) func(*simulation.World, *rand.Rand) {
 	return func(w *simulation.World, r *rand.Rand) {
-		wi := p.pick(r)
-		if wi == nil {
-			return
+		if wi := p.pick(r); wi != nil {
+			p.do(w, wi, what, func(tx *store.Tx) (store.Post, error) { return act(wi, p.Worker, tx) })
 		}
-		var post store.Post
-		doubt, err := w.Process().Update(func(tx *store.Tx) (err error) {
-			post, err = act(wi, p.Worker, tx)
-			return err
-		})
-		w.Note("%s post %d %s: %s, %v", what, wi.id, wi.tag, post.Status, err)
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		wi.done(what, post, doubt, err)
 	}
+}
+
+// do does something with a post.
+func (p *Part) do(w *simulation.World, wi *wish, what string, act func(*store.Tx) (store.Post, error)) {
+	var post store.Post
+	doubt, err := w.Process().Update(func(tx *store.Tx) (err error) {
+		post, err = act(tx)
+		return err
+	})
+	w.Note("%s post %d %s: %s, %v", what, wi.id, wi.tag, post.Status, err)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	wi.done(what, post, doubt, err)
 }
 
 // Acted says that people have done something with a post through another door: retry, publish now, approve or

@@ -68,7 +68,30 @@ func (p *Part) Part() simulation.Part {
 		Start:   p.start,
 		Hourly:  p.hourly,
 		Daily:   p.daily,
+		Backup:  p.backup,
 	}
+}
+
+// backup keeps what people want at this moment, and returns what lets them want that again.
+func (p *Part) backup() func() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	wishes, ended := clone(p.wishes), clone(p.ended)
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.wishes, p.ended = clone(wishes), clone(ended)
+		clear(p.waits) // the file does not know them any more
+	}
+}
+
+func clone(all map[string]*wish) map[string]*wish {
+	kept := maps.Clone(all)
+	for tag, wi := range kept {
+		copied := *wi
+		kept[tag] = &copied
+	}
+	return kept
 }
 
 func (p *Part) start(process *simulation.Process) worker.Module {

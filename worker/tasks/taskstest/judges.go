@@ -169,7 +169,7 @@ func (p *Part) count(w *simulation.World, tx *store.Tx, wi *wish, task store.Tas
 			switch {
 			case d.Status == store.DeliverySent && got == 0:
 				w.Complain("tasks: sent", "task %d (%s), delivery %d: sent to %s by its record, and the network has not got it", wi.id, wi.tag, d.ID, d.Target)
-			case d.Status != store.DeliveryPending && d.Status != store.DeliverySent && got > 0 && d.Key != 0 && d.Reason.Code != store.ReasonSameChat && !mayBeOut(d):
+			case d.Status != store.DeliveryPending && d.Status != store.DeliverySent && got > 0 && !wi.restored && d.Key != 0 && d.Reason.Code != store.ReasonSameChat && !mayBeOut(d):
 				w.Complain("tasks: out", "task %d (%s), delivery %d to %s: %s by its record (%+v), and it is out", wi.id, wi.tag, d.ID, d.Target, d.Status, d)
 			case d.Status != store.DeliveryPending && d.Status != store.DeliverySent && d.Reason.Zero():
 				w.Complain("tasks: no reason", "task %d (%s), delivery %d is %s without a reason", wi.id, wi.tag, d.ID, d.Status)

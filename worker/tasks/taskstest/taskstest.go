@@ -40,7 +40,9 @@ type wish struct {
 	got     map[string]int // messages by chat
 	stopped time.Time      // when it was paused or cancelled, in the bubble's time; zero: it goes on
 	doubt   bool           // a change was made or not
-	finals  int            // days on which it was seen at its end
+	// restored says that the file was an old one since: chats may have it of which the file does not know.
+	restored bool
+	finals   int // days on which it was seen at its end
 }
 
 // New returns the part of a world.
@@ -58,6 +60,27 @@ func (p *Part) Part() simulation.Part {
 		Start:   p.start,
 		Hourly:  p.hourly,
 		Daily:   p.daily,
+		Backup:  p.backup,
+	}
+}
+
+// backup keeps what people want at this moment, and returns what lets them want that again. What the chats got
+// stays.
+func (p *Part) backup() func() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var kept []wish
+	for _, wi := range p.wishes {
+		kept = append(kept, *wi)
+	}
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.wishes = map[string]*wish{}
+		for _, wi := range kept {
+			wi.restored = true
+			p.wishes[wi.tag] = &wi
+		}
 	}
 }
 
