@@ -288,3 +288,43 @@ func TestAWaitForATimeOfDayIsLookedAtAgainWhenTheClockIsSetBack(t *testing.T) {
 		}
 	})
 }
+
+// A run that ends after a step of the clock plans by the clock as it is then: the step does not move that, and the
+// correction does.
+func TestAWaitOfARunThatEndsWhileTheClockIsWrong(t *testing.T) {
+	for name, c := range map[string]struct{ step, correction time.Duration }{
+		"corrected in time": {200 * 24 * time.Hour, -200 * 24 * time.Hour},
+		"slept for days":    {48 * time.Hour, 0},
+		"a little":          {10 * time.Minute, 0},
+		"back":              {-40 * time.Second, 0},
+	} {
+		for _, early := range []time.Duration{time.Second, 30 * time.Second} { // before and after the step is noticed
+			t.Run(fmt.Sprint(name, " ", early), func(t *testing.T) {
+				inBubble(t, func(b *bench) {
+					answer := make(chan struct{})
+					b.kind("waits", func(_ context.Context, job store.Job) (Outcome, error) {
+						if !job.LastRun.IsZero() {
+							return Outcome{}, nil
+						}
+						<-answer
+						until := b.now().Add(37 * time.Second)
+						return Outcome{Again: until, Hold: until, Reason: store.Reason{Code: store.ReasonNotConnected}}, nil
+					})
+					b.start()
+					b.put(store.Job{Name: "task", Kind: "waits", Lane: "lane", Trigger: b.in(0)})
+					b.pass(time.Minute)
+					b.setClock(c.step)
+					b.pass(early)
+					close(answer)
+					b.pass(20 * time.Second)
+					b.setClock(c.correction)
+					b.pass(settleTime + time.Minute)
+					if _, of := b.begun(); of["task"] != 2 {
+						job, _ := b.job("task")
+						t.Errorf("it was begun %d times, and is due %v at %v", of["task"], job.Due, b.now())
+					}
+				})
+			})
+		}
+	}
+}

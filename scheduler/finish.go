@@ -29,6 +29,7 @@ func (s *Scheduler) finish(tx *store.Tx, e *ending) error {
 		Started: r.job.Started, Ended: tx.Now(), Attempt: r.job.Attempt, Missed: job.Missed,
 	}
 	s.judge(&past, r, out, e.err)
+	held, _ := tx.Holds.Until(r.job.Lane)
 	if out.Write != nil {
 		if err := out.Write(tx); err != nil {
 			return err
@@ -60,7 +61,10 @@ func (s *Scheduler) finish(tx *store.Tx, e *ending) error {
 	case job.VainSince.IsZero() || job.VainSince.After(tx.Now()): // or the clock was set back
 		job.VainSince = past.Started
 	}
-	s.notePlanned(job.ID)
+	s.notePlanned(job.Name)
+	if until, _ := tx.Holds.Until(r.job.Lane); !until.Equal(held) {
+		s.notePlanned(ofLane(r.job.Lane))
+	}
 	if e.shelved {
 		err = shelve(tx, &job, store.Reason{Code: store.ReasonError, Detail: firstLine(e.err)})
 	} else {

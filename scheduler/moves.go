@@ -30,32 +30,27 @@ type move struct {
 // is more. Nothing is claimed before all is done.
 func (s *Scheduler) moveWaits() (more bool, err error) {
 	s.mu.Lock()
-	moving, step := s.moving, s.unmoved
+	moving, step, planned := s.moving, s.unmoved, len(s.planned)
 	s.mu.Unlock()
 	if !moving {
 		return false, nil
 	}
-	begun := false
-	err = s.update(func(tx *store.Tx) error {
-		m, err := readMove(tx)
-		if err != nil {
+	var m move
+	err = s.update(func(tx *store.Tx) (err error) {
+		if m, err = readMove(tx); err != nil {
 			return err
 		}
-		begun = false
 		if m.Next == 0 {
-			if step == 0 {
-				more = false
+			if step == 0 && planned == 0 {
 				return nil
 			}
-			if m, err = beginMove(tx, step); err != nil {
+			if m, err = s.beginMove(tx, step); err != nil {
 				return err
 			}
-			begun = true
 		}
 		if err := s.movePage(tx, &m); err != nil {
 			return err
 		}
-		more = m.Next != 0
 		return writeMove(tx, m)
 	})
 	if err != nil {
@@ -63,13 +58,18 @@ func (s *Scheduler) moveWaits() (more bool, err error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if begun {
-		s.unmoved -= step
+	if m.Next != 0 {
+		return true, nil
 	}
-	if more = more || s.unmoved.Abs() >= stepTolerance; !more {
+	s.unmoved -= m.Step
+	if s.unmoved.Abs() < stepTolerance {
 		s.moving, s.unmoved, s.planned = false, 0, nil
+		return false, nil
 	}
-	return more, nil
+	for what := range s.planned {
+		s.planned[what] -= m.Step
+	}
+	return true, nil
 }
 
 func readMove(tx *store.Tx) (m move, err error) {
@@ -96,11 +96,12 @@ func writeMove(tx *store.Tx, m move) error {
 }
 
 // beginMove moves the holds, which are few, and says what there is to do.
-func beginMove(tx *store.Tx, step time.Duration) (move, error) {
+func (s *Scheduler) beginMove(tx *store.Tx, step time.Duration) (move, error) {
 	m := move{Step: step, Next: 1}
 	for hold := range tx.Holds.All() {
-		if hold.Until.After(tx.Now().Add(-max(0, step))) {
-			hold.Until = hold.Until.Add(step)
+		by := step - s.plannedWith(ofLane(hold.Lane))
+		if by != 0 && hold.Until.After(tx.Now().Add(-max(0, by))) {
+			hold.Until = hold.Until.Add(by)
 			if err := tx.Holds.Put(&hold); err != nil {
 				return m, err
 			}
@@ -124,7 +125,8 @@ func (s *Scheduler) movePage(tx *store.Tx, m *move) error {
 			m.Next = job.ID
 			return nil
 		}
-		if s.isPlanned(job.ID) || !moveWait(tx.Now(), &job, m.Step) {
+		by := m.Step - s.plannedWith(job.Name)
+		if by == 0 || !moveWait(tx.Now(), &job, by) {
 			continue
 		}
 		if err := tx.Jobs.Put(&job); err != nil {
@@ -135,23 +137,29 @@ func (s *Scheduler) movePage(tx *store.Tx, m *move) error {
 	return nil
 }
 
-// notePlanned remembers while a move is under way that a job was planned by the clock as it is now.
-func (s *Scheduler) notePlanned(id uint64) {
+// notePlanned remembers while steps of the clock are not dealt with that a job, or the hold of a lane, was planned
+// by the clock as it is now: only later steps move it.
+func (s *Scheduler) notePlanned(what string) {
+	s.watchClock() // it may have been set during the run
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.moving {
 		return
 	}
 	if s.planned == nil {
-		s.planned = make(map[uint64]bool)
+		s.planned = make(map[string]time.Duration)
 	}
-	s.planned[id] = true
+	s.planned[what] = s.unmoved
 }
 
-func (s *Scheduler) isPlanned(id uint64) bool {
+// ofLane is what the hold of a lane is called in planned; jobs have their names.
+func ofLane(lane string) string { return "lane " + lane }
+
+// plannedWith returns which part of the steps that are not dealt with a job or a hold was planned with.
+func (s *Scheduler) plannedWith(what string) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.planned[id]
+	return s.planned[what]
 }
 
 // moveWait reports whether a step of the clock moves the job's next run, and moves it. Retries and

@@ -152,7 +152,7 @@ type Scheduler struct {
 	seen      time.Time // what the file was last told of the time
 	moving    bool      // a step of the clock has not been dealt with
 	unmoved   time.Duration
-	planned   map[uint64]bool // jobs that need no move
+	planned   map[string]time.Duration // how much of unmoved was known when a job or the hold of a lane was planned
 
 	runs   sync.WaitGroup
 	cancel context.CancelCauseFunc // ends the runs' context

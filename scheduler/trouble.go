@@ -115,7 +115,7 @@ func (s *Scheduler) readState() error {
 		s.clock.begin(seen)
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.seen, s.moving = seen, m.Next != 0
+		s.seen, s.moving, s.unmoved = seen, m.Next != 0, m.Step
 		return nil
 	})
 }
