@@ -149,7 +149,7 @@ func (n *Network) Call(ctx context.Context, p *Process, login uint64, about stri
 	}
 	f := n.fate(login, about)
 	answer := make(chan struct{})
-	go func() {
+	n.w.zombies.Go(func() {
 		if time.Sleep(f.before); p.Dead() {
 			return
 		}
@@ -161,7 +161,7 @@ func (n *Network) Call(ctx context.Context, p *Process, login uint64, about stri
 		if time.Sleep(f.after); !f.lost {
 			close(answer)
 		}
-	}()
+	})
 	select {
 	case <-p.died:
 		return unanswered(errDead)

@@ -25,7 +25,7 @@ func (p *Part) text(w *simulation.World, r *rand.Rand) {
 	case 0:
 		p.write(w, chat, strconv.Itoa(60+r.IntN(300)), "")
 	case 1:
-		p.write(w, chat, "hello, bot", "")
+		p.write(w, chat, "¿?!", "")
 	default:
 		p.write(w, chat, name, name)
 	}

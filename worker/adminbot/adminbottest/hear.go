@@ -93,7 +93,11 @@ func (p *Part) one(w *simulation.World, tx *store.Tx, u update) (e effect, err e
 		e.wasTask, _ = tx.Tasks.Get(id)
 	}
 	before := newest(tx)
-	wasJob, _ := tx.Jobs.ByName(e.wasTask.JobName())
+	jobName := e.wasTask.JobName()
+	if e.wasPost.ID != 0 {
+		jobName = e.wasPost.JobName()
+	}
+	wasJob, _ := tx.Jobs.ByName(jobName)
 	if err := p.bot.Hear(tx, u.Heard); err != nil {
 		if !errors.Is(err, store.ErrUnavailable) {
 			w.Complain("admin bot: hears", "%+v: %v", u.Heard, err)
@@ -112,11 +116,9 @@ func (p *Part) one(w *simulation.World, tx *store.Tx, u update) (e effect, err e
 	if e.wasPost.ID != 0 {
 		e.post, _ = tx.Posts.Get(id)
 		e.subject = &e.post
-		if !reflect.DeepEqual(e.post, e.wasPost) && len(path) > 2 {
-			e.what = path[2]
-		}
 	}
-	if job, _ := tx.Jobs.ByName(e.wasTask.JobName()); e.wasTask.ID != 0 && !reflect.DeepEqual(job, wasJob) && len(path) > 2 {
+	job, _ := tx.Jobs.ByName(jobName)
+	if (!reflect.DeepEqual(e.post, e.wasPost) && e.wasPost.ID != 0 || !reflect.DeepEqual(job, wasJob)) && len(path) > 2 {
 		e.what = path[2]
 	}
 	if e.what != "" && !admin {

@@ -138,7 +138,12 @@ func (p *Part) heartbeat(process *simulation.Process) error {
 func (p *Part) beats(w *simulation.World, tx *store.Tx) {
 	restored, err := tx.Settings.Value(store.Restored)
 	for a := range tx.Alerts.AllStanding() {
-		if a.State() == store.AlertOpen {
+		if a.State() == store.AlertOpen || tx.Now().Sub(a.AcknowledgedAt) < wrongFor {
+			return
+		}
+	}
+	for a := range tx.Alerts.Newest(0) {
+		if tx.Now().Sub(a.OverAt) < wrongFor {
 			return
 		}
 	}
@@ -204,29 +209,36 @@ func (p *Part) over(w *simulation.World, tx *store.Tx, kind store.AlertKind, abo
 	}
 }
 
-// daily looks whether everything that has failed had an alert.
+// daily looks whether everything that has failed since yesterday had an alert. A clock that is wrong by months makes
+// the program forget old ones.
 func (p *Part) daily(w *simulation.World, tx *store.Tx) {
+	const since = 25 * time.Hour
+	if !w.Calm(since, "clock") {
+		return
+	}
 	told := map[string]bool{}
 	for a := range tx.Alerts.All() {
 		told[a.About] = true
 	}
+	missing := func(about string, at time.Time, why store.Reason) {
+		if w.Judged(1); tx.Now().Sub(at) < since && !told[about] && !told["more"] {
+			w.Complain("alerts: missing", "%s has failed at %v (%+v) and never had an alert", about, at, why)
+		}
+	}
 	for _, status := range []store.PostStatus{store.PostFailed, store.PostUnknown} {
 		page, err := tx.Posts.ByTime(status, store.Query{Limit: 200})
 		if err != nil {
-			continue
+			return
 		}
 		for _, post := range page.Items {
-			w.Judged(1)
-			if !told[post.JobName()] && !told["more"] {
-				w.Complain("alerts: missing", "post %d is %s (%+v) and never had an alert", post.ID, post.Status, post.Reason)
-			}
+			missing(post.JobName(), post.UpdatedAt, post.Reason)
 		}
 	}
 	page, err := tx.Tasks.ByTime(store.TaskFailed, store.Query{Limit: 200})
+	if err != nil {
+		return
+	}
 	for _, task := range page.Items {
-		w.Judged(1)
-		if err == nil && !told[task.JobName()] && !told["more"] {
-			w.Complain("alerts: missing", "task %d is failed (%+v) and never had an alert", task.ID, task.LastError)
-		}
+		missing(task.JobName(), task.UpdatedAt, task.LastError)
 	}
 }

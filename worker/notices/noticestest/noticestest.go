@@ -77,14 +77,17 @@ const waits = 15 * time.Minute
 func (p *Part) hourly(w *simulation.World, tx *store.Tx) {
 	login, err := tx.Identities.Get(p.login)
 	_, told := w.Network.LongestWait(p.login)
-	if err != nil || login.State != store.IdentityReady || time.Since(told) < 2*waits || !w.Calm(2*waits, "process", "disk", "clock", "network") {
+	restored, _ := tx.Settings.Value(store.Restored)
+	if err != nil || restored != "" || login.State != store.IdentityReady || time.Since(told) < 2*waits || !w.Calm(2*waits, "process", "disk", "clock", "network") {
 		return
 	}
 	for _, lane := range []string{"notices", "notices:first"} {
 		for _, chat := range admins {
 			n, err := tx.Notices.Next(lane, chat)
 			if err == nil && tx.Now().Sub(n.CreatedAt) > 2*waits && !n.Waits(tx.Now().Add(-time.Minute)) {
-				w.Complain("notices: late", "notice %d to %s of %v is not sent: %+v", n.ID, chat, n.CreatedAt, n)
+				job, err := tx.Jobs.ByName(n.JobName())
+				hold, _ := tx.Holds.ByLane(n.Lane())
+				w.Complain("notices: late", "notice %d to %s of %v is not sent: %+v; its job: %+v, %v; its lane is held: %+v", n.ID, chat, n.CreatedAt, n, job, err, hold)
 			}
 			w.Judged(1)
 		}

@@ -129,20 +129,21 @@ func (p *Part) underWay(w *simulation.World, r *rand.Rand) {
 	if len(soon) == 0 {
 		return
 	}
-	wi := simulation.Pick(r, soon, func(wi *wish) string { return wi.tag })
-	acts := []func(){
-		func() { p.change(w, r, wi) },
-		func() {
+	soonest := simulation.Pick(r, soon, func(wi *wish) string { return wi.tag })
+	w.After(soonest.at.Sub(w.Now())+time.Duration(r.Int64N(int64(time.Second))), func() {
+		p.mu.Lock()
+		wi := p.wishes[soonest.tag]
+		p.mu.Unlock()
+		if wi == nil || wi.doubt || w.Process() == nil {
+			return
+		}
+		switch r.IntN(3) {
+		case 0:
+			p.change(w, r, wi)
+		case 1:
 			p.do(w, wi, "cancel", func(tx *store.Tx) (store.Post, error) { return p.Worker.Cancel(tx, wi.id) })
-		},
-		func() {
+		case 2:
 			p.do(w, wi, "pause", func(tx *store.Tx) (store.Post, error) { return job(scheduler.Pause)(wi, p.Worker, tx) })
-		},
-	}
-	act := acts[r.IntN(len(acts))]
-	w.After(wi.at.Sub(w.Now())+time.Duration(r.Int64N(int64(time.Second))), func() {
-		if w.Process() != nil && !wi.doubt {
-			act()
 		}
 	})
 }
