@@ -25,6 +25,11 @@ func TestWhatWasFound(t *testing.T) {
 			{At: 32252240251651, What: "weather: crash after a message", Seed: 0x4bea1da275c1127a}, // day 0 08:57:32.240
 			{At: 47733596227491, What: "weather: answers lost", Seed: 0x731746333268b589},          // day 0 13:15:33.596
 		}},
+		"a wait that was planned by a wrong clock is corrected with it": {Seed: 0xcb, Days: 4, Events: []simulation.Event{
+			{At: 98903073102528, What: "tasks: create", Seed: 0xbde32645b5337aab},          // day 1 03:28:23.073
+			{At: 271121346678206, What: "weather: network gone", Seed: 0x61cd9739f639fd52}, // day 3 03:18:41.346
+			{At: 273654120942765, What: "weather: wrong clock", Seed: 0x549c97d6b7570edc},  // day 3 04:00:54.120
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if result := simulation.Play(t, h, parts); result.Wrong != nil {
