@@ -95,5 +95,6 @@ func platformPost(p store.Post) platform.Post {
 	return platform.Post{
 		Key: p.Key, Target: p.Target, Text: p.Text, Format: platform.Format(p.Format), Media: send.Media(p.Media),
 		Silent: p.Silent, NoLinkPreview: p.NoLinkPreview,
+		State: p.State, Unanswered: p.Unsettled, SentAgain: p.SentAgain,
 	}
 }

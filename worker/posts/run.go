@@ -81,9 +81,14 @@ func (a attempt) Run(ctx context.Context, job store.Job) (scheduler.Outcome, err
 		return a.answered(job, platform.AsError(err)), nil
 	}
 	return scheduler.Outcome{Write: change(job, func(tx *store.Tx, p *store.Post) {
-		p.Status, p.Reason, p.Unsettled = store.PostPublished, store.Reason{}, false
+		published(p)
 		p.MessageIDs, p.Link, p.PublishedAt = receipt.MessageIDs, receipt.Link, tx.Now()
 	})}, nil
+}
+
+// published ends the post as one that is out.
+func published(p *store.Post) {
+	p.Status, p.Reason, p.Unsettled, p.SentAgain, p.State = store.PostPublished, store.Reason{}, false, false, nil
 }
 
 // pause keeps the job of a run from being started again until its post is approved.
@@ -113,7 +118,7 @@ func TooLate(p store.Post, now time.Time) bool {
 func skipped(job store.Job, late time.Duration) scheduler.Outcome {
 	why := store.Reason{Code: store.ReasonLate, Detail: late.Round(time.Second).String()}
 	return scheduler.Outcome{Reason: why, Write: change(job, func(_ *store.Tx, p *store.Post) {
-		if p.Status, p.Reason = store.PostSkipped, why; p.Unsettled { // it may be out
+		if p.Status, p.Reason = store.PostSkipped, why; p.MayBeOut() {
 			fail(p, why)
 		}
 	})}
@@ -129,12 +134,16 @@ func (a attempt) answered(job store.Job, e *platform.Error) scheduler.Outcome {
 	out.Write = change(job, func(_ *store.Tx, p *store.Post) {
 		p.Unsettled = answer.Unknown || a.post.Unsettled // by this call, or by one before it
 		p.Reason = answer.Reason
+		if e.State != nil {
+			p.State = e.State
+			p.Unsettled = p.Unsettled && answer.Next != send.Upload
+		}
 		switch answer.Next {
 		case send.Retry:
 			p.Failures++
 		case send.Upload: // the attempt goes on; others have their turn
 			p.Attempts--
-		case send.Refused, send.GiveUp:
+		case send.Refused, send.GiveUp, send.Unconfirmed:
 			fail(p, answer.Reason)
 		}
 	})
@@ -153,7 +162,7 @@ func failed(job store.Job, why store.Reason) scheduler.Outcome {
 // fail ends the post as failed, or as unknown if some call may have had its effect.
 func fail(p *store.Post, why store.Reason) {
 	p.Status, p.Reason = store.PostFailed, why
-	if p.Unsettled {
+	if p.MayBeOut() {
 		p.Status, p.Reason = store.PostUnknown, store.Reason{Code: store.ReasonUnknown, Detail: why.Detail}
 	}
 }
