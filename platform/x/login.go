@@ -153,7 +153,7 @@ func (n *Network) with(ctx context.Context) context.Context {
 // tokenError sorts what went wrong with a token: whatever became of the call, it may be repeated.
 func tokenError(err error) *platform.Error {
 	if answer, ok := errors.AsType[*oauth2.RetrieveError](err); ok && answer.Response.StatusCode < 500 && answer.Response.StatusCode != http.StatusTooManyRequests {
-		return loggedOut(fmt.Errorf("X refused the login: %s %s", answer.ErrorCode, answer.ErrorDescription))
+		return loggedOut(fmt.Errorf("the login was refused: %s %s", answer.ErrorCode, answer.ErrorDescription))
 	}
 	return &platform.Error{Kind: platform.Transient, Scope: platform.ScopeIdentity, Err: err}
 }

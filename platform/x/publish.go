@@ -98,7 +98,7 @@ func (s *session) create(ctx context.Context, post platform.Post, st state) (pla
 	case a.OK() && a.Decode(&made) == nil && made.Data.ID != "":
 		return receipt(made.Data.ID), nil
 	case a.OK() || a.Status >= http.StatusInternalServerError: // it may be created
-		return platform.Receipt{}, &platform.Error{Kind: platform.Unknown, Scope: platform.ScopeIdentity, Code: strconv.Itoa(a.Status), Err: errors.New("X did not say whether it is published")}
+		return platform.Receipt{}, &platform.Error{Kind: platform.Unknown, Scope: platform.ScopeIdentity, Code: strconv.Itoa(a.Status), Err: errors.New("no answer says whether it is published")}
 	}
 	e := s.sort(a)
 	if e.Code == duplicate && post.SentAgain {
@@ -123,7 +123,7 @@ func (s *session) lookUp(ctx context.Context, post platform.Post, begun time.Tim
 	case known && (e.Kind == platform.Transient && e.Scope == platform.ScopeIdentity || e.Kind == platform.Login || e.Kind == platform.Wait):
 		return platform.Receipt{}, err // it is asked again
 	}
-	return platform.Receipt{}, &platform.Error{Kind: platform.Unconfirmed, Scope: platform.ScopeIdentity, Err: fmt.Errorf("X did not say whether it is published: %w", err)}
+	return platform.Receipt{}, &platform.Error{Kind: platform.Unconfirmed, Scope: platform.ScopeIdentity, Err: fmt.Errorf("no answer says whether it is published: %w", err)}
 }
 
 // find looks for the post among the latest of the identity, since a time unless that is zero.
