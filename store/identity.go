@@ -17,6 +17,9 @@ type Identity struct {
 	Sealed   string       `json:"sealed,omitempty"` // not empty: the secret, sealed with another key
 	Target   string       `json:"target,omitempty"` // where its posts go unless they say otherwise
 
+	// Window is how many posts it may send, such as 30/1h; empty: as the settings say.
+	Window string `json:"window,omitempty"`
+
 	State     IdentityState `json:"state"`
 	Reason    Reason        `json:"reason,omitzero"`      // why it is in that state
 	NetworkID int64         `json:"network_id,omitempty"` // its id on the network

@@ -36,7 +36,9 @@ type Post struct {
 	// SentAgain says that a person had it sent again while it was not known whether it was out.
 	SentAgain bool `json:"sent_again,omitempty"`
 	// State is what the network's adapter has learned and made so far, such as the ids of uploaded media.
-	State       []byte    `json:"state,omitempty"`
+	State []byte `json:"state,omitempty"`
+	// Slot is when the attempt that is under way was begun last, as [Pace.Posts] has it; 0 if none is.
+	Slot        int64     `json:"slot,omitempty"`
 	MessageIDs  []int64   `json:"message_ids,omitempty"`
 	Link        string    `json:"link,omitempty"`
 	PublishedAt time.Time `json:"published_at,omitzero"`

@@ -61,6 +61,7 @@ const (
 	ReasonBackingOff    ReasonCode = "backing_off"    // a site that refused is left alone
 	ReasonResting       ReasonCode = "resting"        // a site that is to be asked seldom is left in peace
 	ReasonAlertsOpen    ReasonCode = "alerts_open"    // somebody has to look at an alert
+	ReasonWindow        ReasonCode = "window"         // the identity has sent as many posts as it may
 	ReasonUploading     ReasonCode = "uploading"      // the media are being uploaded
 )
 

@@ -20,6 +20,7 @@ type attempt struct {
 	on       Network
 	// unreached is how many attempts in a row, of any post of the lane, have found no connection.
 	unreached int
+	slot      int64 // that it has taken in the window; 0: there is none
 	ended     *scheduler.Outcome
 }
 
@@ -54,7 +55,14 @@ func (a attempt) Begin(tx *store.Tx, job store.Job) (scheduler.Worker, error) {
 		return a.end(failed(job, store.Reason{Code: store.ReasonRefused, Detail: err.Error()})), nil
 	}
 	a.post, a.identity, a.unreached = post, identity, send.Unreached(tx, job.Lane)
-	post.Status, post.Unsettled, post.UpdatedAt = store.PostPublishing, true, tx.Now()
+	wait, err := a.takeSlot(tx, job)
+	if err != nil {
+		return nil, err
+	}
+	if wait != nil {
+		return a.end(*wait), nil
+	}
+	post.Status, post.Unsettled, post.Slot, post.UpdatedAt = store.PostPublishing, true, 0, tx.Now()
 	post.Attempts++
 	return a, tx.Posts.Put(&post)
 }
@@ -131,7 +139,7 @@ func (a attempt) answered(job store.Job, e *platform.Error) scheduler.Outcome {
 	})
 	out := answer.Outcome()
 	out.Err = e
-	out.Write = change(job, func(_ *store.Tx, p *store.Post) {
+	changed := change(job, func(_ *store.Tx, p *store.Post) {
 		p.Unsettled = answer.Unknown || a.post.Unsettled // by this call, or by one before it
 		p.Reason = answer.Reason
 		if e.State != nil {
@@ -143,10 +151,15 @@ func (a attempt) answered(job store.Job, e *platform.Error) scheduler.Outcome {
 			p.Failures++
 		case send.Upload: // the attempt goes on; others have their turn
 			p.Attempts--
+			p.Slot = a.slot
 		case send.Refused, send.GiveUp, send.Unconfirmed:
 			fail(p, answer.Reason)
 		}
 	})
+	out.Write = changed
+	if answer.Next == send.Reconnect || answer.Next == send.IdentityOut {
+		out.Write = func(tx *store.Tx) error { return errors.Join(a.freeSlot(tx), changed(tx)) }
+	}
 	if answer.Next == send.IdentityOut {
 		out = send.HoldIdentity(out, job, send.Stopped(a.identity, answer.Reason), answer.Reason, a.db.Now())
 	}
