@@ -23,7 +23,7 @@ func another(err error) *platform.Error {
 // refused makes an error of an answer that is no success. That the token has ended is recorded.
 func (s session) refused(a rest.Answer) error {
 	e := sort(a)
-	if e.Kind == platform.Login {
+	if e.Kind == platform.Login && s.identity != 0 {
 		return errors.Join(e, s.network.cfg.Keys.LoggedOut(s.identity, e.Error()))
 	}
 	return e

@@ -162,13 +162,23 @@ func (n *Network) save(identityID uint64, l Login) error {
 	return nil
 }
 
-// Me asks Instagram who an identity is and whether it may publish, and keeps its id.
-func (n *Network) Me(ctx context.Context, identityID uint64) (platform.Profile, error) {
-	l, err := n.login(identityID)
-	if err != nil {
-		return platform.Profile{}, err
+// Probe asks Instagram whose token a secret has and whether it may publish, and returns the secret with the id of
+// the account.
+func (n *Network) Probe(ctx context.Context, secret []byte) (platform.Profile, []byte, error) {
+	var l Login
+	if err := json.Unmarshal(secret, &l); err != nil {
+		return platform.Profile{}, nil, fmt.Errorf("read the token: %w", err)
 	}
-	s := session{n, identityID, l}
+	profile, err := session{n, 0, l}.probe(ctx)
+	if err != nil {
+		return profile, nil, err
+	}
+	l.UserID = strconv.FormatInt(profile.ID, 10)
+	secret, err = json.Marshal(l)
+	return profile, secret, err
+}
+
+func (s session) probe(ctx context.Context) (platform.Profile, error) {
 	var me struct {
 		UserID   string `json:"user_id"`
 		Username string `json:"username"`
@@ -184,8 +194,7 @@ func (n *Network) Me(ctx context.Context, identityID uint64) (platform.Profile, 
 	if err := s.harmless(ctx, http.MethodGet, limit, url.Values{"fields": {"quota_usage"}}, nil); err != nil {
 		return platform.Profile{}, err
 	}
-	l.UserID = me.UserID
-	return platform.Profile{ID: id, Username: me.Username}, n.save(identityID, l)
+	return platform.Profile{ID: id, Username: me.Username}, nil
 }
 
 // Refresh replaces the token of an identity ahead of its end, and returns when to try again, also beside an error

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -37,7 +38,7 @@ func newBench(t *testing.T, filling time.Duration) *bench {
 	if b.net, err = instagram.New(instagram.Config{URL: b.server.URL, Keys: b.keys, Now: b.now}); err != nil {
 		t.Fatal(err)
 	}
-	b.secret(instagram.Login{Token: "IGAA", Expires: b.now().Add(instagramtest.Lifetime)})
+	b.secret(instagram.Login{Token: "IGAA", Expires: b.now().Add(instagramtest.Lifetime), UserID: strconv.FormatInt(b.account.ID, 10)})
 	return b
 }
 
@@ -175,7 +176,7 @@ func TestABrokenContainerIsReplaced(t *testing.T) {
 // Whatever call has no answer or is the last before the program is killed, the post is out once.
 func TestAPostIsOutOnceWhereverItIsCutOff(t *testing.T) {
 	post := platform.Post{Text: "once & only", Media: pictures(2)}
-	for _, call := range []string{instagramtest.Me, instagramtest.Limit, instagramtest.Container, instagramtest.Status, instagramtest.Publish, instagramtest.Permalink} {
+	for _, call := range []string{instagramtest.Container, instagramtest.Status, instagramtest.Publish, instagramtest.Permalink} {
 		for _, carried := range []bool{false, true} {
 			for _, status := range []int{0, 502} {
 				b := newBench(t, time.Second)
@@ -210,7 +211,11 @@ func TestATokenIsRefreshedAhead(t *testing.T) {
 	if days := due.Sub(b.now()).Hours() / 24; err != nil || days < 29 || days > 31 {
 		t.Fatal(days, err)
 	}
-	if p, err := b.net.Me(context.Background(), 1); err != nil || p.Username != "evening.news" || p.ID != b.account.ID {
+	secret, err := b.keys.Secret(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, _, err := b.net.Probe(context.Background(), secret); err != nil || p.Username != "evening.news" || p.ID != b.account.ID {
 		t.Error(p, err)
 	}
 	b.secret(instagram.Login{Token: "wrong"})

@@ -48,14 +48,6 @@ func (p publisher) Publish(ctx context.Context, post platform.Post) (platform.Re
 			return platform.Receipt{}, &platform.Error{Kind: platform.Unconfirmed, Err: fmt.Errorf("what was done cannot be read: %w", err)}
 		}
 	}
-	if s.login.UserID == "" {
-		if _, err := p.network.Me(ctx, p.identity); err != nil {
-			return platform.Receipt{}, err
-		}
-		if s.login, err = p.network.login(p.identity); err != nil {
-			return platform.Receipt{}, err
-		}
-	}
 	if st.Container == "" {
 		return platform.Receipt{}, s.prepare(ctx, post, st)
 	}

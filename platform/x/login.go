@@ -106,7 +106,12 @@ func (n *Network) Finish(ctx context.Context, identityID uint64, code, state str
 	if err := n.renew(identityID, &l, token); err != nil {
 		return platform.Profile{}, err
 	}
-	return n.Me(ctx, identityID)
+	profile, err := (&session{n, identityID, l}).probe(ctx)
+	if err != nil {
+		return profile, err
+	}
+	l.UserID = profile.ID
+	return profile, n.save(identityID, l)
 }
 
 // Refresh replaces the access of an identity shortly before it ends, and returns when to do so again; zero for keys
@@ -158,23 +163,33 @@ func tokenError(err error) *platform.Error {
 	return &platform.Error{Kind: platform.Transient, Scope: platform.ScopeIdentity, Err: err}
 }
 
-// Me asks X who an identity is, and keeps its id.
-func (n *Network) Me(ctx context.Context, identityID uint64) (platform.Profile, error) {
-	s, err := n.session(identityID)
-	if err != nil {
-		return platform.Profile{}, err
+// Probe asks X whose keys a secret has, and returns the secret with the id of the user.
+func (n *Network) Probe(ctx context.Context, secret []byte) (platform.Profile, []byte, error) {
+	var l Login
+	if err := json.Unmarshal(secret, &l); err != nil {
+		return platform.Profile{}, nil, fmt.Errorf("read the keys: %w", err)
 	}
+	profile, err := (&session{n, 0, l}).probe(ctx)
+	if err != nil {
+		return profile, nil, err
+	}
+	l.UserID = profile.ID
+	secret, err = json.Marshal(l)
+	return profile, secret, err
+}
+
+func (s *session) probe(ctx context.Context) (platform.Profile, error) {
 	var me struct {
 		Data struct{ ID, Name, Username string }
 	}
 	if err := s.get(ctx, "/2/users/me", nil, &me); err != nil {
 		return platform.Profile{}, err
 	}
-	s.login.UserID, err = strconv.ParseInt(me.Data.ID, 10, 64)
+	number, err := strconv.ParseInt(me.Data.ID, 10, 64)
 	if err != nil {
 		return platform.Profile{}, fmt.Errorf("the id of the user: %w", err)
 	}
-	return platform.Profile{ID: s.login.UserID, Username: me.Data.Username, Title: me.Data.Name}, n.save(identityID, s.login)
+	return platform.Profile{ID: number, Username: me.Data.Username, Title: me.Data.Name}, nil
 }
 
 func loggedOut(err error) *platform.Error {

@@ -128,15 +128,6 @@ func (s *session) lookUp(ctx context.Context, post platform.Post, begun time.Tim
 
 // find looks for the post among the latest of the identity, since a time unless that is zero.
 func (s *session) find(ctx context.Context, post platform.Post, since time.Time) (platform.Receipt, error) {
-	if s.login.UserID == 0 {
-		if _, err := s.network.Me(ctx, s.identity); err != nil {
-			return platform.Receipt{}, err
-		}
-		var err error
-		if s.login, err = s.network.login(s.identity); err != nil {
-			return platform.Receipt{}, err
-		}
-	}
 	query := url.Values{"max_results": {"100"}, "tweet.fields": {"created_at"}}
 	if !since.IsZero() {
 		query.Set("start_time", since.Add(-time.Minute).UTC().Format(time.RFC3339)) // our clocks differ

@@ -51,6 +51,9 @@ func (s *session) call(ctx context.Context, r request) (rest.Answer, error) {
 	}
 	if err == nil && a.Status == http.StatusUnauthorized {
 		e := s.sort(a)
+		if s.identity == 0 { // its keys are tried out
+			return a, e
+		}
 		return a, errors.Join(e, s.network.cfg.Keys.LoggedOut(s.identity, e.Error()))
 	}
 	return a, err

@@ -54,7 +54,7 @@ func newBench(t *testing.T) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.secret(1, x.Login{ConsumerKey: u.ConsumerKey, ConsumerSecret: u.ConsumerSecret, AccessToken: u.AccessToken, AccessSecret: u.AccessSecret})
+	b.secret(1, x.Login{ConsumerKey: u.ConsumerKey, ConsumerSecret: u.ConsumerSecret, AccessToken: u.AccessToken, AccessSecret: u.AccessSecret, UserID: u.ID})
 	b.secret(2, x.Login{ClientID: u.ClientID, ClientSecret: u.ClientSecret})
 	return b
 }
@@ -168,12 +168,13 @@ func TestEachAnswerIsSorted(t *testing.T) {
 
 func TestWrongKeysAreRefused(t *testing.T) {
 	b := newBench(t)
-	b.secret(1, x.Login{ConsumerKey: "ck", ConsumerSecret: "c/s", AccessToken: "at", AccessSecret: "other"})
-	if _, err := b.net.Me(context.Background(), 1); platform.AsError(err).Kind != platform.Login {
-		t.Error(err)
+	for _, secret := range []string{`{"consumer_key":"ck","consumer_secret":"c/s","access_token":"at","access_token_secret":"other"}`, `{"client_id":"app"}`} {
+		if _, _, err := b.net.Probe(context.Background(), []byte(secret)); platform.AsError(err).Kind != platform.Login {
+			t.Error(err)
+		}
 	}
-	if _, err := b.net.Me(context.Background(), 2); platform.AsError(err).Kind != platform.Login {
-		t.Error(err)
+	if p, _, err := b.net.Probe(context.Background(), []byte(`{"consumer_key":"ck","consumer_secret":"c/s","access_token":"at","access_token_secret":"a+s"}`)); err != nil || p.Username != "evening_news" {
+		t.Error(p, err)
 	}
 	if _, err := b.net.Finish(context.Background(), 2, "code", "state"); platform.AsError(err).Field != "state" {
 		t.Error(err)
