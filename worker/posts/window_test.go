@@ -41,7 +41,7 @@ func inWindow(t *testing.T, window string, test func(b *bench, w *windowed)) {
 
 type recorder struct{ *windowed }
 
-func (r recorder) Publisher(uint64) platform.Publisher { return called{r.windowed} }
+func (r recorder) Publisher(uint64) platform.Publisher { return called(r) }
 
 // called notes a call before it is made.
 type called struct{ *windowed }
