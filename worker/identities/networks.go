@@ -227,6 +227,9 @@ func (w *Worker) authorizer(id uint64) (Authorizer, store.Identity, error) {
 	if err != nil {
 		return nil, i, err
 	}
+	if i.Kind != store.IdentityProfile {
+		return nil, i, store.Invalid("body", "invalid.one_step")
+	}
 	network, can := w.cfg.Connectors[i.Platform].(Authorizer)
 	if !can {
 		return nil, i, store.Conflict("conflict.no_site_login", i.Name)
