@@ -20,11 +20,11 @@ type newIdentity struct {
 	Session  string `json:"session,omitempty" doc:"Of a user account: a Telethon StringSession, or its .session file in base64; never shown again. Without one it is logged in later"`
 	Target   string `json:"target,omitempty" doc:"Where its posts go unless they say otherwise" example:"@evening_news"`
 	Window   string `json:"window,omitempty" doc:"How many posts it may send in any hour or day, or off; if left out as the settings say" example:"25/1h,100/24h"`
-	keys
+	Keys
 }
 
-// keys are what accounts of Instagram and X log in with. None is ever shown again.
-type keys struct {
+// Keys are what accounts of Instagram and X log in with. None is ever shown again.
+type Keys struct {
 	ExpiresAt      time.Time `json:"expires_at,omitzero" doc:"When the access token of Instagram ends, if that is known"`
 	ConsumerKey    string    `json:"consumer_key,omitempty" doc:"X, OAuth 1.0a: API key of the application"`
 	ConsumerSecret string    `json:"consumer_secret,omitempty" doc:"X, OAuth 1.0a: its secret"`
@@ -34,7 +34,7 @@ type keys struct {
 	ClientSecret   string    `json:"client_secret,omitempty" doc:"X, OAuth 2: its secret, if it has one"`
 }
 
-func (k keys) entered() identities.Keys {
+func (k Keys) entered() identities.Keys {
 	return identities.Keys{
 		ExpiresAt: k.ExpiresAt, ConsumerKey: k.ConsumerKey, ConsumerSecret: k.ConsumerSecret, AccessToken: k.AccessToken,
 		AccessSecret: k.AccessSecret, ClientID: k.ClientID, ClientSecret: k.ClientSecret,
@@ -46,7 +46,7 @@ type identityPatch struct {
 	Token  *string `json:"token,omitempty"`
 	Target *string `json:"target,omitempty"`
 	Window *string `json:"window,omitempty" doc:"How many posts it may send; empty: as the settings say" example:"25/1h,100/24h"`
-	keys
+	Keys
 }
 
 // Identity is an account that Belfry acts as, as the API shows it: without what it logs in with.
