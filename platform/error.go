@@ -15,8 +15,8 @@ const (
 	Wait Kind = "wait"
 	// Transient: the call surely had no effect, and trying again later may work.
 	Transient Kind = "transient"
-	// UnderWay: the media are being uploaded and nothing has been sent yet. The upload goes on by itself;
-	// the post is sent when it is asked for again, after the wait that is named, and the media are there.
+	// UnderWay: the media are being uploaded or prepared, and nothing is out yet. The post is sent when it is
+	// asked for again, after the wait that is named, and the media are there.
 	UnderWay Kind = "under_way"
 	// Refused: the network will not do it, now or later. Scope says whether the content, the chat or
 	// what this chat thinks of the identity is the reason; without one the network did not say.
@@ -28,6 +28,8 @@ const (
 	// Unknown: the call may or may not have had its effect. A repetition with the same key is
 	// safe where the network recognises keys, and nowhere else.
 	Unknown Kind = "unknown"
+	// Unconfirmed: as Unknown, and the network recognises no repetition: only a person may send it again.
+	Unconfirmed Kind = "unconfirmed"
 )
 
 // Scope says what an error is about.
@@ -47,7 +49,10 @@ type Error struct {
 	Code  string        // the network's own name for it, such as FLOOD_WAIT; empty if it has none
 	Wait  time.Duration // with Kind Wait and UnderWay: how long, from now
 	Field string        // with ScopeContent: the part of the post, such as text or media[2].url
-	Err   error         // what happened, in words
+	// State, unless it is nil, is what the next attempt finds in [Post.State], also in a later process. With
+	// UnderWay it says besides that nothing of the post is out, whatever became of earlier attempts.
+	State []byte
+	Err   error // what happened, in words
 }
 
 func (e *Error) Error() string {

@@ -14,6 +14,7 @@ const (
 	LoginCode     LoginState = "code"     // the network has sent a code
 	LoginPassword LoginState = "password" // the account has a two-step password
 	LoginQR       LoginState = "qr"       // a code waits to be scanned with a device that is logged in
+	LoginLink     LoginState = "link"     // the owner lets Belfry in at an address of the network
 	LoginDone     LoginState = "done"     // logged in
 )
 
@@ -23,7 +24,7 @@ type LoginStep struct {
 	Phone   string    // that the code was sent for
 	Via     string    // where the code was sent: app, sms, call, flash_call, missed_call, email, fragment
 	Hint    string    // the account's hint for its password
-	URL     string    // what the QR code says, such as tg://login?token=…
+	URL     string    // what the QR code says, such as tg://login?token=…; with link the address
 	Expires time.Time // when the QR code is replaced by another one
 	Title   string    // with done: the account's name
 }

@@ -65,6 +65,14 @@ type Post struct {
 	NoLinkPreview bool
 
 	Buttons [][]Button // under the message, in rows; of bots only, and not with albums
+
+	// State is what an earlier attempt has left in [Error.State]; empty at first, and after the post was changed.
+	State []byte
+	// Unanswered says that an attempt with this State was begun whose answer is not known.
+	Unanswered bool
+	// SentAgain says that a person has it sent again although it may be out: if the network refuses it as a
+	// duplicate, it is.
+	SentAgain bool
 }
 
 // NewKey returns a key for a post: a random number other than zero.

@@ -49,6 +49,7 @@ const (
 	AlertTaskFailed  AlertKind = "task_failed"  // a broadcast has failed
 	AlertOverdue     AlertKind = "overdue"      // something is due and was not started
 	AlertLogin       AlertKind = "login"        // a login has ended, was restricted or cannot connect
+	AlertToken       AlertKind = "token"        // what a login uses ends soon and was not refreshed
 	AlertDisk        AlertKind = "disk"         // the disk is nearly full
 	AlertQueue       AlertKind = "queue"        // more becomes due than is done
 	AlertUnreached   AlertKind = "unreached"    // messages to a chat, or calls of the webhook, are refused

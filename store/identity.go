@@ -17,6 +17,11 @@ type Identity struct {
 	Sealed   string       `json:"sealed,omitempty"` // not empty: the secret, sealed with another key
 	Target   string       `json:"target,omitempty"` // where its posts go unless they say otherwise
 
+	// Window is how many posts it may send, such as 30/1h; empty: as the settings say.
+	Window string `json:"window,omitempty"`
+	// Expires is when what it logs in with ends unless it is refreshed; zero: never, or not known.
+	Expires time.Time `json:"expires,omitzero"`
+
 	State     IdentityState `json:"state"`
 	Reason    Reason        `json:"reason,omitzero"`      // why it is in that state
 	NetworkID int64         `json:"network_id,omitempty"` // its id on the network
@@ -38,6 +43,8 @@ type IdentityState string
 const (
 	IdentityBot  IdentityKind = "bot"
 	IdentityUser IdentityKind = "user"
+	// IdentityProfile is an account of Instagram or X.
+	IdentityProfile IdentityKind = "profile"
 
 	IdentityNew     IdentityState = "new"     // has not logged in yet
 	IdentityReady   IdentityState = "ready"   // logged in

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Pace is how fast an identity sends to chats, whichever task it is that sends.
+// Pace is how fast an identity sends: to chats, whichever task it is that sends, and posts.
 type Pace struct {
 	ID         uint64 `json:"-"`
 	IdentityID uint64 `json:"identity_id"`
@@ -19,6 +19,8 @@ type Pace struct {
 	Open uint64 `json:"open,omitempty"`
 	Day  string `json:"day,omitempty"`  // 2026-11-21, in the zone of the settings
 	Sent int    `json:"sent,omitempty"` // on that day
+	// Posts are when its posts of late were begun, in Unix milliseconds, the earliest first.
+	Posts []int64 `json:"posts,omitempty"`
 }
 
 // Paces is the table of paces.

@@ -32,7 +32,13 @@ type Post struct {
 	// Held says that it waits for somebody's approval, whatever its time.
 	Held bool `json:"held,omitempty"`
 	// Unsettled says that a call was begun of which nobody knows whether it had its effect.
-	Unsettled   bool      `json:"unsettled,omitempty"`
+	Unsettled bool `json:"unsettled,omitempty"`
+	// SentAgain says that a person had it sent again while it was not known whether it was out.
+	SentAgain bool `json:"sent_again,omitempty"`
+	// State is what the network's adapter has learned and made so far, such as the ids of uploaded media.
+	State []byte `json:"state,omitempty"`
+	// Slot is when the attempt that is under way was begun last, as [Pace.Posts] has it; 0 if none is.
+	Slot        int64     `json:"slot,omitempty"`
 	MessageIDs  []int64   `json:"message_ids,omitempty"`
 	Link        string    `json:"link,omitempty"`
 	PublishedAt time.Time `json:"published_at,omitzero"`
@@ -61,6 +67,9 @@ func PostStatuses() []PostStatus {
 
 // Final reports whether the post will not change by itself any more.
 func (s PostStatus) Final() bool { return s != PostScheduled && s != PostPublishing }
+
+// MayBeOut reports whether a call was begun of which it is not known whether it had its effect.
+func (p Post) MayBeOut() bool { return p.Unsettled || p.SentAgain }
 
 // AwaitsApproval reports whether the post does not go out before somebody has approved it.
 func (p Post) AwaitsApproval() bool { return p.Held && !p.Status.Final() }

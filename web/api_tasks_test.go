@@ -279,7 +279,7 @@ func TestTheDeliveriesComeAsAFile(t *testing.T) {
 		t.Fatalf("%d rows, %v", len(rows), rows[len(rows)-2:])
 	}
 	want := []string{"1", "'@chat_0000", `'=HYPERLINK("https://example.com")`, "sent", "", "2", "2026-11-21T12:00:00Z", "7 8", "https://t.me/c/7",
-		"2026-11-21T11:59:00Z waits Telegram asked this account to wait; 2026-11-21T12:00:00Z sent"}
+		"2026-11-21T11:59:00Z waits The network asked this account to wait; 2026-11-21T12:00:00Z sent"}
 	if strings.Join(rows[1], "|") != strings.Join(want, "|") {
 		t.Errorf("%q\n%q", rows[1], want)
 	}

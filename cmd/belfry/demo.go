@@ -23,14 +23,14 @@ import (
 	"belfry/worker/tasks"
 )
 
-// newDemo returns the command that shows everything against a built-in fake Telegram.
+// newDemo returns the command that shows everything against built-in fake networks.
 func newDemo() *cobra.Command {
 	var options struct {
 		Listen   string `flag:"listen" default:"127.0.0.1:8080" help:"Address of the page. If it is taken, a free one is used."`
 		Lang     string `flag:"lang" env:"BELFRY_LANG" default:"en" help:"Language of the page: en or ru."`
 		Timezone string `flag:"timezone" env:"BELFRY_TIMEZONE" default:"UTC" help:"Time zone of the page, such as Europe/Moscow."`
 	}
-	c := newCommand("demo", "Try everything with a built-in fake Telegram. Nothing to configure, nothing is kept.", func(c *cobra.Command, _ []string) error {
+	c := newCommand("demo", "Try everything with built-in fake networks. Nothing to configure, nothing is kept.", func(c *cobra.Command, _ []string) error {
 		s := defaultSettings()
 		s.Listen, s.Lang, s.Timezone = free(options.Listen), options.Lang, options.Timezone
 		return demo(c.Context(), s, c.OutOrStdout(), c.ErrOrStderr())
@@ -45,7 +45,7 @@ const (
 	demoChannel     = "belfry_demo"
 )
 
-// demo serves with a built-in fake Telegram and a file that is removed at the end.
+// demo serves with built-in fake networks and a file that is removed at the end.
 func demo(ctx context.Context, s settings, out, log io.Writer) (err error) {
 	dir, err := os.MkdirTemp("", "belfry-demo")
 	if err != nil {
@@ -61,13 +61,15 @@ func demo(ctx context.Context, s settings, out, log io.Writer) (err error) {
 	sites := profiletest.NewServer()
 	defer sites.Close()
 	sites.Set(profiletest.Exists, "evening.news")
+	networks := newDemoNetworks()
+	defer networks.close()
 
 	s.fileSetting = fileSetting{DB: filepath.Join(dir, "belfry.db"), KeyFile: filepath.Join(dir, "settings", keyName)}
 	s.AdminPassword = rand.Text() // the link signs in
 	s.TelegramAPIID, s.TelegramAPIHash = telegramtest.AppID, telegramtest.AppHash
 	s.TelegramDC, s.TelegramKey = tg.DC(), tg.PublicKeyPEM()
 	s.TelegramBotToken, s.TelegramChat, s.AdminBotToken, s.Admins = demoToken, "@"+demoChannel, demoNotifyToken, people{owner}
-	s.InstagramWeb = sites.URL
+	s.InstagramWeb, s.InstagramURL, s.XURL = sites.URL, networks.instagram.URL, networks.x.URL
 	s.Tasks.MinPause, s.Tasks.MaxPause = 3*time.Second, 8*time.Second
 	s.Posts.Backoff, s.Posts.Deadline = 10*time.Second, 10*time.Second
 	s.LogLevel = "warn"
@@ -82,17 +84,20 @@ func demo(ctx context.Context, s settings, out, log io.Writer) (err error) {
 		if err := demoBroadcast(svc, tg.Session(account), groups); err != nil {
 			return fmt.Errorf("make the demo's broadcast: %w", err)
 		}
+		if err := networks.connect(ctx, svc); err != nil {
+			return fmt.Errorf("connect the demo's Instagram and X: %w", err)
+		}
 		if err := demoWatch(svc); err != nil {
 			return fmt.Errorf("watch the demo's accounts: %w", err)
 		}
-		_, err = fmt.Fprintf(out, `Belfry demo: a built-in fake Telegram, nothing leaves this machine, nothing is kept.
+		_, err = fmt.Fprintf(out, `Belfry demo: built-in fake networks, nothing leaves this machine, nothing is kept.
 
   page   %s
   open   %s
          (signed in already; the link works once)
 
-Posts are due within the next minute, a user account sends a broadcast to some groups, and some profiles
-of an Instagram of its own are looked for. A bot tells the owner what was found. What arrives is printed
+Posts are due within the next minute, also on an Instagram and an X of its own, a user account sends a broadcast to some groups, and some profiles
+of that Instagram are looked for. A bot tells the owner what was found. What arrives is printed
 here. Ctrl-C ends the demo.
 
 `, svc.url, link)
@@ -102,6 +107,7 @@ here. Ctrl-C ends the demo.
 	for _, group := range groups {
 		go showMessages(ctx, out, tg, group.Title, group.ID)
 	}
+	go networks.show(ctx, out)
 	tg.Write(owner, notify, "/start") // a bot writes to nobody who has not written to it
 	go demoOwner(ctx, out, tg, notify, owner)
 	return s.serve(ctx, s.logger(log).With().Str("demo", "yes").Logger(), ready)

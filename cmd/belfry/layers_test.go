@@ -19,34 +19,38 @@ var (
 	// mayImport is, for each room, the rooms that it may import. "adapters" are the rooms
 	// below platform, "workers" those below worker.
 	mayImport = map[string][]string{
-		"store":             {},
-		"i18n":              {},
-		"scheduler":         {"store"},
-		"platform":          {},
-		"platform/telegram": {"platform", "platform/fetch", "store"}, // sessions and peers live in the store
-		"platform/*":        {"platform", "platform/fetch"},
-		"worker":            {"store", "scheduler"},
-		"worker/*":          {"store", "scheduler", "i18n", "platform", "adapters", "worker", "worker/send"},
-		"worker/accounts":   {"store", "scheduler", "i18n", "platform", "adapters", "worker", "worker/identities"}, // some sites are asked as a login
-		"worker/adminbot":   {"store", "scheduler", "i18n", "platform", "adapters", "worker", "workers"},           // a door to their actions
-		"web":               {"store", "scheduler", "i18n", "workers", "web/session", "web/api", "web/page"},
-		"web/session":       {"store"},
-		"web/api":           {"store", "scheduler", "i18n", "platform", "workers", "web/session"},
-		"web/page":          {"store", "scheduler", "i18n", "platform", "workers", "web/session"},
-		"cmd":               {"store", "scheduler", "i18n", "platform", "adapters", "worker", "workers", "web", "web/api", "web/page"},
-		"systemd":           {},
-		"docs":              {"store", "scheduler", "platform", "adapters", "worker/tasks"}, // what is measured there
+		"store":              {},
+		"i18n":               {},
+		"scheduler":          {"store"},
+		"platform":           {},
+		"platform/telegram":  {"platform", "platform/fetch", "store"}, // sessions and peers live in the store
+		"platform/*":         {"platform", "platform/fetch"},
+		"platform/instagram": {"platform", "platform/fetch", "platform/rest"},
+		"platform/x":         {"platform", "platform/fetch", "platform/rest"},
+		"worker":             {"store", "scheduler"},
+		"worker/*":           {"store", "scheduler", "i18n", "platform", "adapters", "worker", "worker/send"},
+		"worker/accounts":    {"store", "scheduler", "i18n", "platform", "adapters", "worker", "worker/identities"}, // some sites are asked as a login
+		"worker/adminbot":    {"store", "scheduler", "i18n", "platform", "adapters", "worker", "workers"},           // a door to their actions
+		"web":                {"store", "scheduler", "i18n", "workers", "web/session", "web/api", "web/page"},
+		"web/session":        {"store"},
+		"web/api":            {"store", "scheduler", "i18n", "platform", "workers", "web/session"},
+		"web/page":           {"store", "scheduler", "i18n", "platform", "workers", "web/session"},
+		"cmd":                {"store", "scheduler", "i18n", "platform", "adapters", "worker", "workers", "web", "web/api", "web/page"},
+		"systemd":            {},
+		"docs":               {"store", "scheduler", "platform", "adapters", "worker/tasks"}, // what is measured there
 	}
 
 	// testsMayImport comes on top in _test.go files and in packages for tests. Pages are tested with real workers, and
 	// those need real adapters against fake networks.
 	testsMayImport = map[string][]string{
-		"web":              {"platform", "adapters", "worker"},
-		"i18n":             {"store"},          // what has messages, and as which sentences it is shown
-		"scheduler":        {"i18n", "worker"}, // schedulertest runs modules
-		"platform/profile": {"i18n"},
-		"worker/tasks":     {"worker/identities"}, // a login that can act again
-		"worker/alerts":    {"worker/identities"}, // one that cannot
+		"web":                {"platform", "adapters", "worker"},
+		"i18n":               {"store"},          // what has messages, and as which sentences it is shown
+		"scheduler":          {"i18n", "worker"}, // schedulertest runs modules
+		"platform/profile":   {"i18n"},
+		"platform/instagram": {"platform/platformtest"},
+		"platform/x":         {"platform/platformtest"},
+		"worker/tasks":       {"worker/identities"}, // a login that can act again
+		"worker/alerts":      {"worker/identities"}, // one that cannot
 		// It plays all of them, each with the part that lies beside it.
 		"worker/simulation": {"workers"},
 	}

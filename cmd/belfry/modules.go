@@ -10,9 +10,12 @@ import (
 	"github.com/rs/zerolog"
 
 	"belfry/platform"
+	"belfry/platform/instagram"
 	"belfry/platform/profile"
+	"belfry/platform/rest"
 	"belfry/platform/telegram"
 	"belfry/platform/webhook"
+	"belfry/platform/x"
 	"belfry/scheduler"
 	"belfry/store"
 	"belfry/web"
@@ -130,11 +133,26 @@ func (s *settings) workers(db *store.DB, zone *time.Location, log zerolog.Logger
 	if err != nil {
 		return w, err
 	}
-	w.identities = identities.New(db, network, identities.Config{LoggedIn: tasks.ListChats, Log: part(log, "logins")})
+	gram, err := instagram.New(instagram.Config{URL: s.InstagramURL, Keys: identities.Vault{DB: db}})
+	if err != nil {
+		return w, wrong("BELFRY_INSTAGRAM_URL", err)
+	}
+	public, err := s.publicURL()
+	if err != nil {
+		return w, err
+	}
+	onX, err := x.New(x.Config{URL: s.XURL, Keys: identities.Vault{DB: db}, MediaDir: s.Media, Private: s.AllowPrivate, Redirect: public + page.XCallback})
+	if err != nil {
+		return w, wrong("BELFRY_X_URL", err)
+	}
+	w.identities = identities.New(db, network, identities.Config{
+		LoggedIn: tasks.ListChats, Log: part(log, "logins"),
+		Connectors: map[string]identities.Connector{instagram.Platform: gram, x.Platform: onX},
+	})
 	if err := s.adopt(db, w.identities, log); err != nil {
 		return w, err
 	}
-	w.posts = posts.New(db, map[string]posts.Network{telegram.Platform: network}, s.Posts)
+	w.posts = posts.New(db, map[string]posts.Network{telegram.Platform: network, instagram.Platform: gram, x.Platform: onX}, s.Posts)
 	sends := s.Tasks
 	sends.Backoff, sends.Deadline, sends.Zone = s.Posts.Backoff, s.Posts.Deadline, zone
 	w.tasks = tasks.New(db, network, sends)
@@ -181,6 +199,18 @@ func (s *settings) workers(db *store.DB, zone *time.Location, log zerolog.Logger
 		network.Listen(notify, telegram.Listener{Hear: w.adminBot.Hear, Commands: w.adminBot.Commands()})
 	}
 	return w, nil
+}
+
+// publicURL returns where people reach the page, without a slash at its end.
+func (s *settings) publicURL() (string, error) {
+	if s.PublicURL == "" {
+		return "http://" + s.Listen, nil
+	}
+	base, err := rest.Base(s.PublicURL)
+	if err != nil {
+		return "", wrong("BELFRY_PUBLIC_URL", err)
+	}
+	return base, nil
 }
 
 // sites returns what asks sites whether accounts exist.

@@ -72,6 +72,9 @@ type settings struct {
 	AlertWebhook     string        `flag:"alert-webhook" env:"BELFRY_ALERT_WEBHOOK" help:"Address that gets each alert, new and resolved, as JSON by POST."`
 	Heartbeat        string        `flag:"heartbeat-url" env:"BELFRY_HEARTBEAT_URL" help:"Address that is called each minute while there are no open alerts,\nso that another service notices a dead server."`
 	InstagramWeb     string        `flag:"instagram-web-url" env:"BELFRY_INSTAGRAM_WEB_URL" help:"Another address of Instagram's web site."`
+	InstagramURL     string        `flag:"instagram-url" env:"BELFRY_INSTAGRAM_URL" help:"Another address of the API through which Belfry posts on Instagram."`
+	XURL             string        `flag:"x-url" env:"BELFRY_X_URL" help:"Another address of X."`
+	PublicURL        string        `flag:"public-url" env:"BELFRY_PUBLIC_URL" help:"Where this page is reached from the internet, such as https://belfry.example."`
 	Proxy            string        `flag:"proxy" env:"BELFRY_PROXY" help:"Proxy of account checks, such as socks5://127.0.0.1:1080."`
 	AllowPrivate     fetch.Allowed `flag:"allow-private" env:"BELFRY_ALLOW_PRIVATE" help:"Private addresses that media and account checks may use,\nsuch as 10.0.0.0/8 or media.example."`
 	BackupPassphrase string        `flag:"backup-passphrase" env:"BELFRY_BACKUP_PASSPHRASE" help:"Encrypts the backups of the admin bot, which sends none without it.\nKeep a copy elsewhere."`

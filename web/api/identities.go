@@ -13,18 +13,40 @@ import (
 
 // newIdentity is the request for an identity.
 type newIdentity struct {
-	Platform string `json:"platform" doc:"telegram" example:"telegram"`
+	Platform string `json:"platform" doc:"telegram, instagram, twitter or x" example:"telegram"`
 	Name     string `json:"name,omitempty" doc:"What to call it; if left out main, or user for a user account"`
 	Kind     string `json:"kind,omitempty" doc:"bot (default) or user"`
-	Token    string `json:"token,omitempty" doc:"Of a bot: what @BotFather gave; it is never shown again"`
+	Token    string `json:"token,omitempty" doc:"Of a bot: what @BotFather gave; of an Instagram account: its access token. It is never shown again"`
 	Session  string `json:"session,omitempty" doc:"Of a user account: a Telethon StringSession, or its .session file in base64; never shown again. Without one it is logged in later"`
 	Target   string `json:"target,omitempty" doc:"Where its posts go unless they say otherwise" example:"@evening_news"`
+	Window   string `json:"window,omitempty" doc:"How many posts it may send in any hour or day, or off; if left out as the settings say" example:"25/1h,100/24h"`
+	Keys
+}
+
+// Keys are what accounts of Instagram and X log in with. None is ever shown again.
+type Keys struct {
+	ExpiresAt      time.Time `json:"expires_at,omitzero" doc:"When the access token of Instagram ends, if that is known"`
+	ConsumerKey    string    `json:"consumer_key,omitempty" doc:"X, OAuth 1.0a: API key of the application"`
+	ConsumerSecret string    `json:"consumer_secret,omitempty" doc:"X, OAuth 1.0a: its secret"`
+	AccessToken    string    `json:"access_token,omitempty" doc:"X, OAuth 1.0a: access token of the user"`
+	AccessSecret   string    `json:"access_token_secret,omitempty" doc:"X, OAuth 1.0a: its secret"`
+	ClientID       string    `json:"client_id,omitempty" doc:"X, OAuth 2: the application; the user then logs in"`
+	ClientSecret   string    `json:"client_secret,omitempty" doc:"X, OAuth 2: its secret, if it has one"`
+}
+
+func (k Keys) entered() identities.Keys {
+	return identities.Keys{
+		ExpiresAt: k.ExpiresAt, ConsumerKey: k.ConsumerKey, ConsumerSecret: k.ConsumerSecret, AccessToken: k.AccessToken,
+		AccessSecret: k.AccessSecret, ClientID: k.ClientID, ClientSecret: k.ClientSecret,
+	}
 }
 
 // identityPatch is a change to an identity; what is left out stays.
 type identityPatch struct {
 	Token  *string `json:"token,omitempty"`
 	Target *string `json:"target,omitempty"`
+	Window *string `json:"window,omitempty" doc:"How many posts it may send; empty: as the settings say" example:"25/1h,100/24h"`
+	Keys
 }
 
 // Identity is an account that Belfry acts as, as the API shows it: without what it logs in with.
@@ -32,11 +54,13 @@ type Identity struct {
 	ID        uint64    `json:"id"`
 	Name      string    `json:"name"`
 	Platform  string    `json:"platform"`
-	Kind      string    `json:"kind" enum:"bot,user"`
+	Kind      string    `json:"kind" enum:"bot,user,profile"`
 	Target    string    `json:"target,omitempty"`
 	State     string    `json:"state" doc:"new, ready, login (a person has to log it in) or stopped (restricted by the network)" enum:"new,ready,login,stopped"`
 	Reason    *Reason   `json:"reason,omitempty"`
 	Connected bool      `json:"connected" doc:"Whether there is a connection to the network now"`
+	Window    string    `json:"window,omitempty" doc:"How many posts it may send, if not as the settings say"`
+	ExpiresAt time.Time `json:"expires_at,omitzero" doc:"When its token ends unless it is refreshed"`
 	Username  string    `json:"username,omitempty"`
 	Title     string    `json:"title,omitempty" doc:"The name that readers see"`
 	CreatedAt time.Time `json:"created_at"`
@@ -51,6 +75,7 @@ func (s identityDoor) shownIdentity(i store.Identity) Identity {
 	return Identity{
 		ID: i.ID, Name: i.Name, Platform: i.Platform, Kind: string(i.Kind), Target: i.Target, State: string(i.State),
 		Reason: s.reasonOf(i.Reason), Connected: connection.State == platform.Connected, Username: i.Username, Title: i.Title,
+		Window: i.Window, ExpiresAt: i.Expires,
 		CreatedAt: i.CreatedAt, UpdatedAt: i.UpdatedAt,
 	}
 }
@@ -60,8 +85,8 @@ func Identities(w *identities.Worker) Door {
 	return func(server *Server, a *api) {
 		s := identityDoor{server, w}
 		operation(a, http.MethodGet, "/identities", "List the identities: the accounts that Belfry acts as", s.listIdentities)
-		operation(a, http.MethodPost, "/identities", "Add an identity", s.createIdentity, longBodies)
-		operation(a, http.MethodPatch, "/identities/{id}", "Change an identity", s.changeIdentity)
+		operation(a, http.MethodPost, "/identities", "Add an identity", s.createIdentity, longBodies, patient)
+		operation(a, http.MethodPatch, "/identities/{id}", "Change an identity", s.changeIdentity, patient)
 		operation(a, http.MethodDelete, "/identities/{id}", "Remove an identity", s.removeIdentity)
 		operation(a, http.MethodPost, "/identities/{id}/resume", "Let an identity act again after the network restricted it", s.resumeIdentity)
 		s.loginAPI(a)
@@ -103,10 +128,15 @@ func (s identityDoor) createIdentity(ctx context.Context, in *creation[newIdenti
 		if err != nil {
 			return nil, err
 		}
+		request, err := s.logins.Prepare(ctx, identities.Request{
+			Platform: in.Body.Platform, Name: in.Body.Name, Kind: in.Body.Kind, Token: in.Body.Token, Session: session,
+			Target: in.Body.Target, Window: in.Body.Window, Keys: in.Body.entered(),
+		})
+		if err != nil {
+			return nil, err
+		}
 		return func(tx *store.Tx) (Identity, error) {
-			i, err := identities.Add(tx, identities.Request{
-				Platform: in.Body.Platform, Name: in.Body.Name, Kind: in.Body.Kind, Token: in.Body.Token, Session: session, Target: in.Body.Target,
-			})
+			i, err := identities.Add(tx, request)
 			return s.shownIdentity(i), err
 		}, nil
 	})
@@ -117,9 +147,17 @@ type identityChange struct {
 	Body identityPatch
 }
 
-func (s identityDoor) changeIdentity(_ context.Context, in *identityChange) (*reply[Identity], error) {
+func (s identityDoor) changeIdentity(ctx context.Context, in *identityChange) (*reply[Identity], error) {
+	patch := identities.Patch{Token: in.Body.Token, Target: in.Body.Target, Window: in.Body.Window}
+	if entered := in.Body.entered(); entered != (identities.Keys{}) {
+		patch.Keys = &entered
+	}
+	patch, err := s.logins.PrepareChange(ctx, in.ID, patch)
+	if err != nil {
+		return nil, err
+	}
 	return record(s.db.Update, func(tx *store.Tx) (store.Identity, error) {
-		return identities.Change(tx, in.ID, identities.Patch{Token: in.Body.Token, Target: in.Body.Target})
+		return identities.Change(tx, in.ID, patch)
 	}, plain(s.shownIdentity))
 }
 

@@ -144,7 +144,8 @@ func Posts(w *posts.Worker) Door {
 		operation(a, http.MethodPatch, "/scheduled-posts/{id}", "Change a post that has not gone out", s.changePost)
 		operation(a, http.MethodDelete, "/scheduled-posts/{id}", "Cancel a post; it stays on record", s.postAction((*posts.Worker).Cancel))
 		operation(a, http.MethodPost, "/scheduled-posts/{id}/approve", "Approve a post: it is published at its time, or at once if that has passed", s.postAction((*posts.Worker).Approve))
-		operation(a, http.MethodPost, "/scheduled-posts/{id}/retry", "Try a failed post again", s.postAction((*posts.Worker).Retry))
+		operation(a, http.MethodPost, "/scheduled-posts/{id}/retry", "Send a failed or unknown post again", s.postAction((*posts.Worker).Retry))
+		operation(a, http.MethodPost, "/scheduled-posts/{id}/mark-published", "Say that an unknown post is published", s.postAction((*posts.Worker).MarkPublished))
 		operation(a, http.MethodPost, "/scheduled-posts/{id}/publish-now", "Publish a post now; this also approves it", s.postAction((*posts.Worker).PublishNow))
 	}
 }

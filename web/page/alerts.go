@@ -141,7 +141,7 @@ func (v view) alertLink(a aboutAlert) (link, text string) {
 		return link, title
 	case a.Kind == store.AlertPostFailed && a.Subject == 0: // many
 		return withQuery("/posts", "status", string(store.PostFailed)), v.T("alerts.failed_posts")
-	case a.Kind == store.AlertLogin:
+	case a.Kind == store.AlertLogin, a.Kind == store.AlertToken:
 		return "/logins", v.T("next.logins_link")
 	case a.Kind == store.AlertQueue:
 		return "/jobs", v.T("next.all_jobs")

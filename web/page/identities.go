@@ -29,6 +29,7 @@ func Identities(w *identities.Worker) Door {
 			}
 			f := newForm(nil)
 			f.values.Set("target", login.Target)
+			f.values.Set("window", login.Window)
 			return s.show(c, http.StatusOK, v, screen{nav: "/logins", title: v.T("logins.change_title"), body: v.loginChange(login, f)})
 		})
 		own.POST("/logins/:id/change", s.changeLogin)
@@ -43,6 +44,7 @@ func Identities(w *identities.Worker) Door {
 			act: func(tx *store.Tx, id uint64, _ string) error { return identities.Remove(tx, id) },
 		})
 		own.POST("/logins/account", s.addUser)
+		s.mountNetworks(own)
 		own.GET("/logins/:id/login", s.showLogIn)
 		own.POST("/logins/:id/login", s.takeStep)
 		own.POST("/logins/:id/qr", s.showQR)
@@ -104,11 +106,16 @@ func (v view) loginState(i store.Identity) loginState {
 		st.cure = v.T("logins.new_cure")
 	case store.IdentityLogin:
 		st.cure = v.T("logins.login_cure")
-		if i.Kind == store.IdentityUser {
+		if i.Kind == store.IdentityUser || siteLogin(i) {
 			st.cure = v.T("log_in.user_cure")
+		} else if i.Kind == store.IdentityProfile {
+			st.cure = v.T("networks.token_cure")
 		}
 	case store.IdentityStopped:
 		st.cure = v.T("logins.stopped_cure")
+		if i.Kind == store.IdentityProfile {
+			st.cure = v.T("networks.stopped_cure")
+		}
 	case store.IdentityReady:
 		switch {
 		case c.State == platform.Connected:
@@ -131,28 +138,39 @@ func (v view) loginFacts(i store.Identity) string {
 
 // addBot adds a bot.
 func (s identityPages) addBot(c echo.Context) error {
-	return s.add(c, func(tx *store.Tx, f form) (store.Identity, error) {
-		return identities.Add(tx, identities.Request{Platform: "telegram", Name: f.get("name"), Token: f.get("token"), Target: f.get("target")})
-	}, func(store.Identity) string { return withQuery("/logins", "done", "login-added") }, "name", "token", "target")
+	return s.add(c, adding(func(f form) identities.Request {
+		return identities.Request{Platform: "telegram", Name: f.get("name"), Token: f.get("token"), Target: f.get("target")}
+	}), func(store.Identity) string { return withQuery("/logins", "done", "login-added") }, "name", "token", "target")
 }
 
 // addUser adds a user account that is to be logged in.
 func (s identityPages) addUser(c echo.Context) error {
-	return s.add(c, func(tx *store.Tx, f form) (store.Identity, error) {
-		return identities.Add(tx, identities.Request{Platform: "telegram", Kind: string(store.IdentityUser), Name: f.get("account_name")})
-	}, func(i store.Identity) string { return loginPath(i.ID) + "/login" }, "name:account_name")
+	return s.add(c, adding(func(f form) identities.Request {
+		return identities.Request{Platform: "telegram", Kind: string(store.IdentityUser), Name: f.get("account_name")}
+	}), func(i store.Identity) string { return loginPath(i.ID) + "/login" }, "name:account_name")
 }
 
-func (s identityPages) add(c echo.Context, make func(*store.Tx, form) (store.Identity, error), then func(store.Identity) string, fields ...string) error {
+// adding adds what needs no preparation.
+func adding(request func(form) identities.Request) func(form) (func(*store.Tx) (store.Identity, error), error) {
+	return func(f form) (func(*store.Tx) (store.Identity, error), error) {
+		return func(tx *store.Tx) (store.Identity, error) { return identities.Add(tx, request(f)) }, nil
+	}
+}
+
+// add adds what the form says: prepare works outside a transaction.
+func (s identityPages) add(c echo.Context, prepare func(form) (func(*store.Tx) (store.Identity, error), error), then func(store.Identity) string, fields ...string) error {
 	f, err := readForm(c)
 	if err != nil {
 		return err
 	}
 	var made store.Identity
-	err = s.DB.Update(func(tx *store.Tx) (err error) {
-		made, err = make(tx, f)
-		return err
-	})
+	make, err := prepare(f)
+	if err == nil {
+		err = s.DB.Update(func(tx *store.Tx) (err error) {
+			made, err = make(tx)
+			return err
+		})
+	}
 	if err == nil {
 		return c.Redirect(http.StatusSeeOther, then(made))
 	}
@@ -179,10 +197,20 @@ func (s identityPages) changeLogin(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	target, token := f.get("target"), f.get("token")
-	patch := identities.Patch{Target: &target}
+	target, token, window := f.get("target"), f.get("token"), f.get("window")
+	patch := identities.Patch{Window: &window}
+	if login.Kind != store.IdentityProfile {
+		patch.Target = &target
+	}
 	if token != "" {
 		patch.Token = &token
+	}
+	if keys := xKeys(f); keys != (identities.Keys{}) {
+		patch.Keys = &keys
+	}
+	allowTime(c)
+	if patch, err = s.worker.PrepareChange(c.Request().Context(), login.ID, patch); err != nil {
+		return s.refuseChange(c, v, login, f, err)
 	}
 	err = s.DB.Update(func(tx *store.Tx) error {
 		_, err := identities.Change(tx, login.ID, patch)
@@ -191,7 +219,11 @@ func (s identityPages) changeLogin(c echo.Context) error {
 	if err == nil {
 		return did(c, "/logins", "login-changed")
 	}
-	if !f.refuse(v, err, "token", "target") {
+	return s.refuseChange(c, v, login, f, err)
+}
+
+func (s identityPages) refuseChange(c echo.Context, v view, login store.Identity, f form, err error) error {
+	if !f.refuse(v, err, "token", "target", "window", "consumer_key", "consumer_secret", "access_token", "access_token_secret") {
 		return err
 	}
 	return s.show(c, http.StatusUnprocessableEntity, v, screen{nav: "/logins", title: v.T("logins.change_title"), body: v.loginChange(login, f)})

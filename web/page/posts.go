@@ -214,7 +214,11 @@ func (v view) postActions(p store.Post, job store.Job) []action {
 		change.class, retry.class, retry.name = "", "quiet-button", v.T("post.publish_now")
 		return []action{change, again, retry}
 	case store.PostUnknown:
-		return []action{retry, again}
+		if p.Platform == "telegram" { // it recognises the repetition
+			return []action{retry, again}
+		}
+		retry.class, retry.name = "quiet-button danger", v.T("networks.send_again")
+		return []action{{"mark-published", v.T("networks.mark_published"), path + "/mark-published", ""}, retry, again}
 	}
 	return []action{again}
 }
@@ -244,6 +248,8 @@ func shownStatus(p store.Post) store.PostStatus {
 // postMeans says what the status of a post means.
 func (v view) postMeans(p store.Post) string {
 	switch {
+	case p.Status == store.PostUnknown && p.Platform != "telegram":
+		return v.T("networks.unknown_means")
 	case !p.AwaitsApproval() || p.ScheduledTime.After(v.Now):
 		return v.T("post.status." + string(shownStatus(p)) + ".means")
 	case posts.TooLate(p, v.Now):
@@ -265,7 +271,7 @@ func (v view) heldLate(p store.Post) string {
 // postSteps are the actions on a post that are asked about first.
 func (s postPages) postSteps() []step {
 	type do func(*posts.Worker, *store.Tx, uint64) (store.Post, error)
-	all := make([]step, 0, 4)
+	all := make([]step, 0, 5)
 	add := func(name, done string, do do, fill func(view, store.Post, *question)) {
 		all = append(all, step{
 			path: "/posts/:id/" + name, done: done,
@@ -300,9 +306,16 @@ func (s postPages) postSteps() []step {
 		switch p.Status {
 		case store.PostUnknown:
 			q.means = v.T("post.retry_unknown")
+			if p.Platform != "telegram" {
+				q.ask, q.means, q.button, q.danger = "networks.send_again_ask", v.T("networks.send_again_means"), "networks.send_again", true
+			}
 		case store.PostSkipped, store.PostCancelled:
 			q.ask, q.button = "post.publish_ask", "post.publish_now"
 		}
+	})
+	add("mark-published", "marked", (*posts.Worker).MarkPublished, func(v view, p store.Post, q *question) {
+		q.ask, q.means, q.button = "networks.mark_ask", v.T("networks.mark_means"), "networks.mark_published"
+		q.needless = p.Status == store.PostPublished
 	})
 	add("publish-now", "published", (*posts.Worker).PublishNow, func(v view, p store.Post, q *question) {
 		q.ask, q.means, q.button = "post.publish_ask", v.T("post.publish_means"), "post.publish_now"

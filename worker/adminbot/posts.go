@@ -81,6 +81,9 @@ func (r request) postAction(name string, post store.Post) postAction {
 	case "now":
 		return postAction{w.PublishNow, r.T("bot.now_ask"), r.T("bot.now"), r.T("bot.goes_out")}
 	case "retry":
+		if post.Status == store.PostUnknown && post.Platform != "telegram" { // no other network recognises the repetition
+			return postAction{w.Retry, r.T("networks.send_again_ask") + " " + r.T("networks.send_again_means"), r.T("networks.send_again"), r.T("bot.goes_out")}
+		}
 		return postAction{w.Retry, r.T("bot.retry_ask"), r.T("bot.retry"), r.T("bot.goes_out")}
 	case "cancel":
 		return postAction{w.Cancel, r.T("bot.cancel_ask"), r.T("bot.cancel"), r.T("bot.cancelled")}

@@ -132,7 +132,7 @@ func TestALoginThatCannotConnectIsToldWithTheReason(t *testing.T) {
 		if len(open) != 1 {
 			b.T.Fatalf("open %+v", open)
 		}
-		if why := Text(b.worker.say, open[0]).Why; why != "No connection to Telegram: TELEGRAM_API_ID and TELEGRAM_API_HASH are not set" {
+		if why := Text(b.worker.say, open[0]).Why; why != "No connection to the network: TELEGRAM_API_ID and TELEGRAM_API_HASH are not set" {
 			t.Errorf("because %q", why)
 		}
 		for range 4 { // the program is started again and again

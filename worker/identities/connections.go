@@ -107,12 +107,14 @@ func mustConnect(before, now store.Identity) bool {
 	return now.Secret != before.Secret || now.State == store.IdentityNew && !now.UpdatedAt.Equal(before.UpdatedAt)
 }
 
-// identities returns the identities by their ids.
+// identities returns the identities that connect, by their ids.
 func (w *Worker) identities() (map[uint64]store.Identity, error) {
 	all, err := List(w.db)
 	byID := make(map[uint64]store.Identity, len(all))
 	for _, i := range all {
-		byID[i.ID] = i
+		if i.Kind != store.IdentityProfile { // those have no connection
+			byID[i.ID] = i
+		}
 	}
 	return byID, err
 }
@@ -123,6 +125,9 @@ func (w *Worker) identities() (map[uint64]store.Identity, error) {
 func (w *Worker) wrong(tx *store.Tx) (all []store.Alert) {
 	for i := range tx.Identities.All() {
 		a, out := i.Out()
+		if soon, ends := ending(i, tx.Now()); ends {
+			all = append(all, soon)
+		}
 		if !out {
 			c := w.network.Connection(i.ID)
 			if i.State == store.IdentityLogin || i.State == store.IdentityStopped || c.State == platform.Off || c.State == platform.Connected {

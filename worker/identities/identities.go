@@ -3,18 +3,22 @@
 package identities
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/rs/zerolog"
 
 	"belfry/platform"
+	"belfry/scheduler"
 	"belfry/store"
 	"belfry/worker"
+	"belfry/worker/send"
 )
 
 const (
@@ -40,7 +44,9 @@ type Network interface {
 type Config struct {
 	// LoggedIn is called when a user account has logged in; it may be nil.
 	LoggedIn func(tx *store.Tx, id uint64) error
-	Log      zerolog.Logger
+	// Connectors are the networks beside Telegram, by platform.
+	Connectors map[string]Connector
+	Log        zerolog.Logger
 }
 
 // Worker connects identities and logs them in and out. The errors of its steps are of type [*store.FieldError]
@@ -55,30 +61,48 @@ type Worker struct {
 func New(db *store.DB, network Network, cfg Config) *Worker { return &Worker{db, network, cfg} }
 
 // Module is what the worker brings to the program.
-func (w *Worker) Module() worker.Module { return worker.Module{Run: w.run, Wrong: w.wrong} }
+func (w *Worker) Module() worker.Module {
+	return worker.Module{Run: w.run, Wrong: w.wrong, Kinds: map[string]scheduler.Kind{TokenKind: {Worker: refresher{w}, Timeout: time.Minute}}}
+}
 
 // Request is a login as somebody adds it.
 type Request struct {
-	Platform string // telegram
+	Platform string // telegram, instagram or twitter
 	Name     string // what to call it; empty means main, or user for a user account
 	Kind     string // bot or user; empty means bot
 	Token    string // of the bot
 	Session  []byte // of the user account, from [Logins.Session]; empty: it is logged in later
 	Target   string // where its posts go unless they say otherwise
+	Window   string // how many posts it may send; empty: as the settings say
+	Keys     Keys   // of Instagram and X; their Token is the request's
+
+	proved proved // by [Worker.Prepare]
 }
 
 // Patch is a change to a login. What is nil stays.
 type Patch struct {
 	Token  *string
 	Target *string
+	Window *string
+	Keys   *Keys
+
+	proved proved // by [Worker.PrepareChange]
 }
 
-// Add writes a new identity. Its adapter logs it in.
+// Add writes a new identity. Its adapter logs it in. One of Instagram or X must have been prepared.
 func Add(tx *store.Tx, r Request) (store.Identity, error) {
 	i := store.Identity{
-		Platform: strings.ToLower(strings.TrimSpace(r.Platform)), Name: strings.TrimSpace(r.Name),
+		Platform: canonical(r.Platform), Name: strings.TrimSpace(r.Name),
 		Kind: store.IdentityKind(r.Kind), Secret: strings.TrimSpace(r.Token), Target: strings.TrimSpace(r.Target),
-		State: store.IdentityNew, CreatedAt: tx.Now(), UpdatedAt: tx.Now(),
+		Window: strings.TrimSpace(r.Window), State: store.IdentityNew, CreatedAt: tx.Now(), UpdatedAt: tx.Now(),
+	}
+	if err := checkWindow(i.Window); err != nil {
+		return i, err
+	}
+	if r.proved.secret != nil {
+		i.Kind, i.Name = store.IdentityProfile, cmp.Or(i.Name, Main)
+		i.Target = cmp.Or(i.Target, "@"+i.Name)
+		return i, taken(i, enter(tx, &i, r.proved))
 	}
 	if i.Kind == "" {
 		i.Kind = store.IdentityBot
@@ -105,14 +129,25 @@ func Add(tx *store.Tx, r Request) (store.Identity, error) {
 			return i, err
 		}
 	}
-	err := tx.Identities.Put(&i)
-	if errors.Is(err, store.ErrExists) {
-		return i, store.Invalid("name", "invalid.taken", i.Name)
-	}
+	err := taken(i, tx.Identities.Put(&i))
 	if err == nil && len(r.Session) > 0 {
 		err = tx.Sessions.Put(&store.Session{IdentityID: i.ID, Data: r.Session, UpdatedAt: tx.Now()})
 	}
 	return i, err
+}
+
+func taken(i store.Identity, err error) error {
+	if errors.Is(err, store.ErrExists) {
+		return store.Invalid("name", "invalid.taken", i.Name)
+	}
+	return err
+}
+
+func checkWindow(text string) error {
+	if err := new(send.Window).UnmarshalText([]byte(text)); err != nil {
+		return store.Invalid("window", "invalid.window", text)
+	}
+	return nil
 }
 
 // Import gives a user account the session that another program has written, in the place of its
@@ -156,6 +191,15 @@ func Change(tx *store.Tx, id uint64, p Patch) (store.Identity, error) {
 	if p.Target != nil {
 		i.Target = strings.TrimSpace(*p.Target)
 	}
+	if p.Window != nil {
+		i.Window = strings.TrimSpace(*p.Window)
+		if err := checkWindow(i.Window); err != nil {
+			return i, err
+		}
+	}
+	if p.proved.secret != nil {
+		return i, enter(tx, &i, p.proved)
+	}
 	if p.Token != nil && i.Kind != store.IdentityBot {
 		return i, store.Invalid("token", "invalid.token_for_bots")
 	}
@@ -185,7 +229,7 @@ func Remove(tx *store.Tx, id uint64) error {
 	for task := range tx.Tasks.Active(id) {
 		return store.Conflict("conflict.task_waits", task.ID, i.Name)
 	}
-	if err := forget(tx, id); err != nil {
+	if err := errors.Join(forget(tx, id), scheduler.Delete(tx, tokenJob(id))); err != nil {
 		return err
 	}
 	return tx.Identities.Delete(id)
@@ -225,7 +269,7 @@ func Configure(tx *store.Tx, name, token, target string) (store.Identity, error)
 	if target != "" && i.Target != strings.TrimSpace(target) {
 		p.Target = &target
 	}
-	if p == (Patch{}) {
+	if p.Token == nil && p.Target == nil {
 		return i, nil
 	}
 	return Change(tx, i.ID, p)

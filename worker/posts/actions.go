@@ -49,6 +49,7 @@ func (w *Worker) Change(tx *store.Tx, id uint64, d Draft) (store.Post, error) {
 		return was, err
 	}
 	post := d.normal()
+	post.State = nil // was made of what it said before
 	return schedule(tx, post, identity, post.ScheduledTime)
 }
 
@@ -114,7 +115,7 @@ func (w *Worker) Cancel(tx *store.Tx, id uint64) (store.Post, error) {
 	if err := mayChange(tx, post); err != nil {
 		return post, err
 	}
-	if post.Unsettled { // it will not be sent again, and may be out
+	if post.MayBeOut() { // it will not be sent again, and may be out
 		fail(&post, post.Reason)
 	} else {
 		post.Status, post.Reason = store.PostCancelled, store.Reason{Code: store.ReasonCancelled}
@@ -144,7 +145,22 @@ func (w *Worker) Retry(tx *store.Tx, id uint64) (store.Post, error) {
 		return post, fmt.Errorf("the login of post %d: %w", id, err)
 	}
 	post.Lateness, post.Held = store.Lateness{}, false // asked for by hand
+	post.SentAgain, post.Unsettled = post.MayBeOut(), false
 	return schedule(tx, post, identity, tx.Now())
+}
+
+// MarkPublished ends a post as published whose result is not known, because a person has seen it.
+func (w *Worker) MarkPublished(tx *store.Tx, id uint64) (store.Post, error) {
+	post, err := tx.Posts.Get(id)
+	if err != nil || post.Status == store.PostPublished {
+		return post, err
+	}
+	if post.Status != store.PostUnknown {
+		return post, store.Conflict("conflict.post_not_unknown", id, i18n.M("post.status."+string(post.Status)+".name"))
+	}
+	published(&post)
+	post.PublishedAt, post.UpdatedAt = tx.Now(), tx.Now()
+	return post, tx.Posts.Put(&post)
 }
 
 // PublishNow publishes a waiting post at once.

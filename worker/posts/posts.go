@@ -43,6 +43,10 @@ type Config struct {
 	// Deadline is how long a call with text alone may take; 0 means 30 s. One with media may take
 	// three times that; their upload is no part of it.
 	Deadline time.Duration `flag:"post-deadline" env:"BELFRY_POST_DEADLINE" default:"30s" help:"Time limit of one attempt to send a text; three times as long with media."`
+	// The windows are how many posts an identity of each network may send in any hour or day.
+	TelegramWindow  send.Window `flag:"telegram-window" env:"BELFRY_TELEGRAM_WINDOW" default:"30/1h" help:"Posts of a Telegram account in any hour, or off."`
+	InstagramWindow send.Window `flag:"instagram-window" env:"BELFRY_INSTAGRAM_WINDOW" default:"25/1h,100/24h" help:"Posts of an Instagram account in any hour and in any 24 hours, or off."`
+	XWindow         send.Window `flag:"x-window" env:"BELFRY_X_WINDOW" default:"300/1h" help:"Posts of an X account in any hour, or off."`
 }
 
 // Validate refuses what an owner should not set.
@@ -95,5 +99,6 @@ func platformPost(p store.Post) platform.Post {
 	return platform.Post{
 		Key: p.Key, Target: p.Target, Text: p.Text, Format: platform.Format(p.Format), Media: send.Media(p.Media),
 		Silent: p.Silent, NoLinkPreview: p.NoLinkPreview,
+		State: p.State, Unanswered: p.Unsettled, SentAgain: p.SentAgain,
 	}
 }

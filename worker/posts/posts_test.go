@@ -1,6 +1,7 @@
 package posts
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -724,4 +725,48 @@ func TestATextIsReadByItsNetwork(t *testing.T) {
 			t.Errorf("%s %q: %v %v, want the text as it is and an error", c.platform, c.text, got, err)
 		}
 	}
+}
+
+// A network that recognises no repetition is asked once: what then follows is a person's decision.
+func TestAPostWithoutAnswerOrKeyIsNotSentAgainByItself(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		unconfirmed := fault{err: &platform.Error{Kind: platform.Unconfirmed, Err: errors.New("no answer")}, carried: true}
+		b.fault(unconfirmed, unconfirmed)
+		seen, again := b.schedule(time.Minute, Request{}).ID, b.schedule(2*time.Minute, Request{}).ID
+		b.Pass(time.Hour)
+		if s, a := b.post(seen), b.post(again); s.Status != store.PostUnknown || a.Status != store.PostUnknown || b.net.calls != 2 {
+			t.Fatalf("%+v, %+v, %d calls", s, a, b.net.calls)
+		}
+		b.Update(func(tx *store.Tx) error {
+			_, err := b.worker.MarkPublished(tx, seen)
+			_, retry := b.worker.Retry(tx, again)
+			return errors.Join(err, retry)
+		})
+		b.Pass(time.Minute)
+		if s, a := b.post(seen), b.post(again); s.Status != store.PostPublished || a.Status != store.PostPublished || a.SentAgain || b.net.calls != 3 {
+			t.Errorf("%+v, %+v, %d calls", s, a, b.net.calls)
+		}
+		if last := b.net.messages[len(b.net.messages)-1]; last.SentAgain || last.Unanswered {
+			t.Errorf("the first call was %+v", last)
+		}
+	})
+}
+
+// What an attempt has made is on record before the next one begins, and settles what was not known.
+func TestTheStateOfAnAttemptIsGivenToTheNext(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		state := []byte("container 1")
+		b.fault(fault{hang: true},
+			fault{err: &platform.Error{Kind: platform.UnderWay, State: state, Wait: time.Minute, Err: errors.New("in progress")}},
+			fault{err: &platform.Error{Kind: platform.Refused, Err: errors.New("bad picture")}})
+		id := b.schedule(time.Minute, Request{}).ID
+		b.Pass(100 * time.Second)
+		if p := b.post(id); !bytes.Equal(p.State, state) || p.Unsettled || p.Status != store.PostPublishing {
+			t.Errorf("under way: %+v", p)
+		}
+		b.Pass(time.Hour)
+		if p := b.post(id); p.Status != store.PostFailed {
+			t.Errorf("refused: %+v", p)
+		}
+	})
 }

@@ -20,6 +20,7 @@ type attempt struct {
 	on       Network
 	// unreached is how many attempts in a row, of any post of the lane, have found no connection.
 	unreached int
+	slot      int64 // that it has taken in the window; 0: there is none
 	ended     *scheduler.Outcome
 }
 
@@ -54,7 +55,14 @@ func (a attempt) Begin(tx *store.Tx, job store.Job) (scheduler.Worker, error) {
 		return a.end(failed(job, store.Reason{Code: store.ReasonRefused, Detail: err.Error()})), nil
 	}
 	a.post, a.identity, a.unreached = post, identity, send.Unreached(tx, job.Lane)
-	post.Status, post.Unsettled, post.UpdatedAt = store.PostPublishing, true, tx.Now()
+	wait, err := a.takeSlot(tx, job)
+	if err != nil {
+		return nil, err
+	}
+	if wait != nil {
+		return a.end(*wait), nil
+	}
+	post.Status, post.Unsettled, post.Slot, post.UpdatedAt = store.PostPublishing, true, 0, tx.Now()
 	post.Attempts++
 	return a, tx.Posts.Put(&post)
 }
@@ -81,9 +89,14 @@ func (a attempt) Run(ctx context.Context, job store.Job) (scheduler.Outcome, err
 		return a.answered(job, platform.AsError(err)), nil
 	}
 	return scheduler.Outcome{Write: change(job, func(tx *store.Tx, p *store.Post) {
-		p.Status, p.Reason, p.Unsettled = store.PostPublished, store.Reason{}, false
+		published(p)
 		p.MessageIDs, p.Link, p.PublishedAt = receipt.MessageIDs, receipt.Link, tx.Now()
 	})}, nil
+}
+
+// published ends the post as one that is out.
+func published(p *store.Post) {
+	p.Status, p.Reason, p.Unsettled, p.SentAgain, p.State = store.PostPublished, store.Reason{}, false, false, nil
 }
 
 // pause keeps the job of a run from being started again until its post is approved.
@@ -113,7 +126,7 @@ func TooLate(p store.Post, now time.Time) bool {
 func skipped(job store.Job, late time.Duration) scheduler.Outcome {
 	why := store.Reason{Code: store.ReasonLate, Detail: late.Round(time.Second).String()}
 	return scheduler.Outcome{Reason: why, Write: change(job, func(_ *store.Tx, p *store.Post) {
-		if p.Status, p.Reason = store.PostSkipped, why; p.Unsettled { // it may be out
+		if p.Status, p.Reason = store.PostSkipped, why; p.MayBeOut() {
 			fail(p, why)
 		}
 	})}
@@ -126,18 +139,27 @@ func (a attempt) answered(job store.Job, e *platform.Error) scheduler.Outcome {
 	})
 	out := answer.Outcome()
 	out.Err = e
-	out.Write = change(job, func(_ *store.Tx, p *store.Post) {
+	changed := change(job, func(_ *store.Tx, p *store.Post) {
 		p.Unsettled = answer.Unknown || a.post.Unsettled // by this call, or by one before it
 		p.Reason = answer.Reason
+		if e.State != nil {
+			p.State = e.State
+			p.Unsettled = p.Unsettled && answer.Next != send.Upload
+		}
 		switch answer.Next {
 		case send.Retry:
 			p.Failures++
 		case send.Upload: // the attempt goes on; others have their turn
 			p.Attempts--
-		case send.Refused, send.GiveUp:
+			p.Slot = a.slot
+		case send.Refused, send.GiveUp, send.Unconfirmed:
 			fail(p, answer.Reason)
 		}
 	})
+	out.Write = changed
+	if answer.Next == send.Reconnect || answer.Next == send.IdentityOut {
+		out.Write = func(tx *store.Tx) error { return errors.Join(a.freeSlot(tx), changed(tx)) }
+	}
 	if answer.Next == send.IdentityOut {
 		out = send.HoldIdentity(out, job, send.Stopped(a.identity, answer.Reason), answer.Reason, a.db.Now())
 	}
@@ -153,7 +175,7 @@ func failed(job store.Job, why store.Reason) scheduler.Outcome {
 // fail ends the post as failed, or as unknown if some call may have had its effect.
 func fail(p *store.Post, why store.Reason) {
 	p.Status, p.Reason = store.PostFailed, why
-	if p.Unsettled {
+	if p.MayBeOut() {
 		p.Status, p.Reason = store.PostUnknown, store.Reason{Code: store.ReasonUnknown, Detail: why.Detail}
 	}
 }

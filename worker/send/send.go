@@ -36,6 +36,7 @@ const (
 	Retry        Next = "retry"         // a failure of what was sent; it is tried again after a pause
 	GiveUp       Next = "give_up"       // the same, and it was the last attempt
 	Refused      Next = "refused"       // no attempt would succeed
+	Unconfirmed  Next = "unconfirmed"   // it may be out, and may not be tried again
 	WaitChat     Next = "wait_chat"     // the chat takes nothing before a time
 	WaitIdentity Next = "wait_identity" // the identity may send nothing before a time
 	Reconnect    Next = "reconnect"     // there is no connection; nothing was sent
@@ -55,14 +56,14 @@ type Attempts struct {
 type Answer struct {
 	Next   Next
 	Reason store.Reason
-	Again  time.Time // when it is tried again; zero after Refused, GiveUp and IdentityOut
+	Again  time.Time // when it is tried again; zero after Refused, GiveUp, Unconfirmed and IdentityOut
 	// Unknown says that the call may have had its effect.
 	Unknown bool
 }
 
 // To returns what follows from an error, at the given time.
 func To(e *platform.Error, now time.Time, a Attempts) Answer {
-	answer := Answer{Reason: store.Reason{Detail: e.Error()}, Unknown: e.Kind == platform.Unknown}
+	answer := Answer{Reason: store.Reason{Detail: e.Error()}, Unknown: e.Kind == platform.Unknown || e.Kind == platform.Unconfirmed}
 	in := func(next Next, pause time.Duration) Answer {
 		answer.Next, answer.Again = next, now.Add(pause)
 		return answer
@@ -70,6 +71,9 @@ func To(e *platform.Error, now time.Time, a Attempts) Answer {
 	switch {
 	case e.Kind == platform.Refused:
 		answer.Next, answer.Reason.Code = Refused, store.ReasonRefused
+		return answer
+	case e.Kind == platform.Unconfirmed:
+		answer.Next, answer.Reason.Code = Unconfirmed, store.ReasonUnknown
 		return answer
 	case e.Kind == platform.Login || e.Kind == platform.Stopped:
 		answer.Next, answer.Reason.Code = IdentityOut, store.ReasonLogin

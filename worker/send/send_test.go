@@ -32,11 +32,12 @@ func TestWhatFollowsFromEachKindOfError(t *testing.T) {
 		"the last failure":        {platform.Error{Kind: platform.Transient, Scope: platform.ScopeChat}, Attempts{Failed: 2, Most: 3}, GiveUp, store.ReasonGaveUp, 0, 0, false},
 		"no answer":               {platform.Error{Kind: platform.Unknown}, Attempts{Most: 3, Backoff: time.Minute}, Retry, store.ReasonRetry, UnknownPause, UnknownPause, false},
 		"no answer again":         {platform.Error{Kind: platform.Unknown}, second, Retry, store.ReasonRetry, 96 * time.Second, 144 * time.Second, false},
+		"no answer, and no key":   {platform.Error{Kind: platform.Unconfirmed}, Attempts{Most: 3}, Unconfirmed, store.ReasonUnknown, 0, 0, false},
 		"no answer, and no other": {platform.Error{Kind: platform.Unknown}, Attempts{Failed: 2, Most: 3}, GiveUp, store.ReasonGaveUp, 0, 0, false},
 	} {
 		c.e.Err = errors.New("words")
 		a := To(&c.e, now, c.attempts)
-		if a.Next != c.next || a.Reason.Code != c.code || a.Unknown != (c.e.Kind == platform.Unknown) {
+		if a.Next != c.next || a.Reason.Code != c.code || a.Unknown != (c.e.Kind == platform.Unknown || c.e.Kind == platform.Unconfirmed) {
 			t.Errorf("%s: %+v", what, a)
 		}
 		if a.Again.IsZero() != (c.to == 0) || c.to > 0 && (a.Again.Before(now.Add(c.from)) || a.Again.After(now.Add(c.to))) {

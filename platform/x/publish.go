@@ -1,0 +1,162 @@
+package x
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"belfry/platform"
+)
+
+type publisher struct {
+	network  *Network
+	identity uint64
+}
+
+// state is what attempts leave for later ones.
+type state struct {
+	Media []upload `json:"media,omitempty"`
+	// Until is when X forgets the first of the media.
+	Until time.Time `json:"until,omitzero"`
+	// Begun is since when the post may have been created; zero: it was not.
+	Begun time.Time `json:"begun,omitzero"`
+}
+
+// Publish goes one step further: a medium is uploaded, X is asked whether it is done with one, the time of the
+// creation is kept, the post is created.
+func (p publisher) Publish(ctx context.Context, post platform.Post) (platform.Receipt, error) {
+	s, err := p.network.session(p.identity)
+	if err != nil {
+		return platform.Receipt{}, err
+	}
+	var st state
+	if len(post.State) > 0 {
+		if err := json.Unmarshal(post.State, &st); err != nil {
+			return platform.Receipt{}, &platform.Error{Kind: platform.Unconfirmed, Err: fmt.Errorf("what was done cannot be read: %w", err)}
+		}
+	}
+	now := p.network.cfg.Now()
+	if post.Unanswered && !st.Begun.IsZero() {
+		return s.lookUp(ctx, post, st.Begun)
+	}
+	if !st.Until.IsZero() && now.After(st.Until) {
+		st = state{}
+	}
+	if len(st.Media) < len(post.Media) {
+		return platform.Receipt{}, s.nextUpload(ctx, post, st)
+	}
+	for i := range st.Media {
+		if !st.Media[i].Ready {
+			return platform.Receipt{}, s.await(ctx, st, i)
+		}
+	}
+	if st.Begun.IsZero() {
+		st.Begun = now
+		return platform.Receipt{}, st.underWay(0, "ready to be created")
+	}
+	return s.create(ctx, post, st)
+}
+
+// underWay is the error that keeps the state and goes on after a pause.
+func (st state) underWay(pause time.Duration, said string) error {
+	kept, err := json.Marshal(st)
+	if err != nil {
+		return fmt.Errorf("keep the state: %w", err)
+	}
+	return &platform.Error{Kind: platform.UnderWay, Scope: platform.ScopeContent, Wait: pause, State: kept, Err: errors.New(said)}
+}
+
+func (s *session) create(ctx context.Context, post platform.Post, st state) (platform.Receipt, error) {
+	body := map[string]any{}
+	if text := strings.TrimSpace(post.Text); text != "" {
+		body["text"] = text
+	}
+	if len(st.Media) > 0 {
+		ids := make([]string, len(st.Media))
+		for i, m := range st.Media {
+			ids[i] = m.ID
+		}
+		body["media"] = map[string]any{"media_ids": ids}
+	}
+	data, err := json.Marshal(body)
+	if err != nil {
+		return platform.Receipt{}, fmt.Errorf("write the post: %w", err)
+	}
+	a, err := s.call(ctx, request{method: http.MethodPost, path: "/2/tweets", mime: "application/json", body: data})
+	if err != nil {
+		return platform.Receipt{}, err
+	}
+	var made struct{ Data struct{ ID string } }
+	switch {
+	case a.OK() && a.Decode(&made) == nil && made.Data.ID != "":
+		return receipt(made.Data.ID), nil
+	case a.OK() || a.Status >= http.StatusInternalServerError: // it may be created
+		return platform.Receipt{}, &platform.Error{Kind: platform.Unknown, Scope: platform.ScopeIdentity, Code: strconv.Itoa(a.Status), Err: errors.New("no answer says whether it is published")}
+	}
+	e := s.sort(a)
+	if e.Code == duplicate && post.SentAgain {
+		found, err := s.find(ctx, post, time.Time{})
+		if err != nil { // it is out all the same
+			return platform.Receipt{}, nil //nolint:nilerr // the link is all that is missing
+		}
+		return found, nil
+	}
+	return platform.Receipt{}, e
+}
+
+var errNotFound = errors.New("it is not in the timeline")
+
+// lookUp settles a creation without an answer, as far as the timeline does.
+func (s *session) lookUp(ctx context.Context, post platform.Post, begun time.Time) (platform.Receipt, error) {
+	found, err := s.find(ctx, post, begun)
+	e, known := errors.AsType[*platform.Error](err)
+	switch {
+	case err == nil:
+		return found, nil
+	case known && (e.Kind == platform.Transient && e.Scope == platform.ScopeIdentity || e.Kind == platform.Login || e.Kind == platform.Wait):
+		return platform.Receipt{}, err // it is asked again
+	}
+	return platform.Receipt{}, &platform.Error{Kind: platform.Unconfirmed, Scope: platform.ScopeIdentity, Err: fmt.Errorf("no answer says whether it is published: %w", err)}
+}
+
+// find looks for the post among the latest of the identity, since a time unless that is zero.
+func (s *session) find(ctx context.Context, post platform.Post, since time.Time) (platform.Receipt, error) {
+	query := url.Values{"max_results": {"100"}, "tweet.fields": {"created_at"}}
+	if !since.IsZero() {
+		query.Set("start_time", since.Add(-time.Minute).UTC().Format(time.RFC3339)) // our clocks differ
+	}
+	var timeline struct {
+		Data []struct{ ID, Text string }
+	}
+	if err := s.get(ctx, fmt.Sprintf("/2/users/%d/tweets", s.login.UserID), query, &timeline); err != nil {
+		return platform.Receipt{}, err
+	}
+	for _, t := range timeline.Data {
+		if words(html.UnescapeString(t.Text)) == words(post.Text) {
+			return receipt(t.ID), nil
+		}
+	}
+	return platform.Receipt{}, errNotFound
+}
+
+// words is a text without its links, which X writes anew, and with single spaces.
+func words(text string) string {
+	text = link.ReplaceAllString(text, " ")
+	text = bare.ReplaceAllString(text, " ")
+	return strings.Join(strings.Fields(text), " ")
+}
+
+func receipt(id string) platform.Receipt {
+	number, err := strconv.ParseInt(id, 10, 64)
+	if err != nil {
+		return platform.Receipt{}
+	}
+	return platform.Receipt{MessageIDs: []int64{number}, Link: "https://x.com/i/status/" + id}
+}

@@ -1,0 +1,279 @@
+package x_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"belfry/platform"
+	"belfry/platform/platformtest"
+	"belfry/platform/x"
+	"belfry/platform/x/xtest"
+)
+
+var (
+	picture = append([]byte("\x89PNG\r\n\x1a\n"), make([]byte, 100)...)
+	film    = append([]byte("\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom"), make([]byte, 2<<20)...)
+)
+
+// bench is an X with a user, and a network that posts as it with the keys of OAuth 1.0a as identity 1, and by
+// OAuth 2, once it has logged in, as identity 2.
+type bench struct {
+	*testing.T
+	server *xtest.Server
+	net    *x.Network
+	keys   *platformtest.Keys
+	ahead  atomic.Int64 // of the clock of both
+}
+
+func (b *bench) now() time.Time { return time.Now().Add(time.Duration(b.ahead.Load())) }
+
+func newBench(t *testing.T) *bench {
+	b := &bench{T: t, keys: &platformtest.Keys{}}
+	b.server = xtest.NewServer(xtest.Options{Processing: 2, Now: b.now})
+	t.Cleanup(b.server.Close)
+	u := b.server.AddUser(xtest.User{Username: "evening_news", ConsumerKey: "ck", ConsumerSecret: "c/s", AccessToken: "at", AccessSecret: "a+s", ClientID: "app", ClientSecret: "hidden"})
+	dir := t.TempDir()
+	for name, data := range map[string][]byte{"a.png": picture, "film.mp4": film} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var err error
+	b.net, err = x.New(x.Config{URL: b.server.URL, MediaDir: dir, Keys: b.keys, Now: b.now, Redirect: "http://127.0.0.1:1/logins/x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.secret(1, x.Login{ConsumerKey: u.ConsumerKey, ConsumerSecret: u.ConsumerSecret, AccessToken: u.AccessToken, AccessSecret: u.AccessSecret, UserID: u.ID})
+	b.secret(2, x.Login{ClientID: u.ClientID, ClientSecret: u.ClientSecret})
+	return b
+}
+
+func (b *bench) secret(id uint64, l x.Login) {
+	data, err := json.Marshal(l)
+	if err == nil {
+		err = b.keys.SetSecret(id, data)
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+// logIn logs identity 2 in, as its owner does.
+func (b *bench) logIn() error {
+	b.Helper()
+	address, err := b.net.Begin(context.Background(), 2)
+	if err != nil {
+		b.Fatal(err)
+	}
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	r, err := client.Get(address)
+	if err != nil {
+		b.Fatal(err)
+	}
+	r.Body.Close()
+	back, err := url.Parse(r.Header.Get("Location"))
+	if err != nil || r.StatusCode != http.StatusFound {
+		b.Fatal(r.Status, err)
+	}
+	_, err = b.net.Finish(context.Background(), 2, back.Query().Get("code"), back.Query().Get("state"))
+	return err
+}
+
+func (b *bench) drive(identity uint64, p platform.Post) (platform.Receipt, *platform.Error) {
+	b.Helper()
+	receipt, err, _ := platformtest.Drive(b.net.Publisher(identity), p, 12, nil, func(d time.Duration) { b.ahead.Add(int64(d)) })
+	return receipt, err
+}
+
+func photos(n int) []platform.Media {
+	media := make([]platform.Media, n)
+	for i := range media {
+		media[i] = platform.Media{Kind: platform.Photo, File: "a.png"}
+	}
+	return media
+}
+
+func TestTextPhotosAndVideosArePublishedWithBothKindsOfKeys(t *testing.T) {
+	b := newBench(t)
+	if err := b.logIn(); err != nil {
+		t.Fatal(err)
+	}
+	for i, media := range [][]platform.Media{nil, photos(4), {{Kind: platform.Video, File: "film.mp4"}}} {
+		for identity := range uint64(2) {
+			text := fmt.Sprintf("Café & <tea> %d %d: https://example.com", i, identity)
+			receipt, err := b.drive(identity+1, platform.Post{Key: 1, Text: text, Media: media})
+			posts := b.server.Posts()
+			if err != nil || len(posts) == 0 {
+				t.Fatal(err)
+			}
+			last := posts[len(posts)-1]
+			if len(receipt.MessageIDs) != 1 || receipt.MessageIDs[0] != last.ID || !strings.HasSuffix(receipt.Link, fmt.Sprint("/", last.ID)) || last.Text != text || len(last.MediaIDs) != len(media) {
+				t.Errorf("%+v, %+v", receipt, last)
+			}
+			if len(media) == 1 && !bytes.Equal(b.server.Media(last.MediaIDs[0]), film) {
+				t.Error("the film is another one")
+			}
+		}
+	}
+	if n := len(b.server.Posts()); n != 6 {
+		t.Errorf("%d posts", n)
+	}
+}
+
+func TestEachAnswerIsSorted(t *testing.T) {
+	reset := http.Header{"X-Rate-Limit-Reset": {fmt.Sprint(time.Now().Add(5 * time.Minute).Unix())}}
+	for name, c := range map[string]struct {
+		fault xtest.Fault
+		kind  platform.Kind
+		scope platform.Scope
+	}{
+		"its limit":   {xtest.Fault{Status: 429, Header: reset, Body: `{"title":"Too Many Requests"}`}, platform.Wait, platform.ScopeIdentity},
+		"usage":       {xtest.Fault{Status: 429, Body: `{"title":"UsageCapExceeded","type":"https://api.twitter.com/2/problems/usage-capped"}`}, platform.Stopped, platform.ScopeIdentity},
+		"keys":        {xtest.Fault{Status: 401, Body: `{"title":"Unauthorized"}`}, platform.Login, platform.ScopeIdentity},
+		"duplicate":   {xtest.Fault{Status: 403, Body: `{"detail":"You are not allowed to create a Tweet with duplicate content."}`}, platform.Refused, platform.ScopeContent},
+		"suspended":   {xtest.Fault{Status: 403, Body: `{"detail":"Your account is suspended."}`}, platform.Stopped, platform.ScopeIdentity},
+		"bad request": {xtest.Fault{Status: 400, Body: `{"errors":[{"message":"no"}],"title":"Invalid Request"}`}, platform.Refused, platform.ScopeContent},
+		"bad gateway": {xtest.Fault{Status: 502, Body: `<html>`}, platform.Unknown, platform.ScopeIdentity},
+		"no sense":    {xtest.Fault{Status: 201, Body: `{`}, platform.Unknown, platform.ScopeIdentity},
+		"no answer":   {xtest.Fault{}, platform.Unknown, platform.ScopeIdentity},
+	} {
+		b := newBench(t)
+		c.fault.Call = xtest.Create
+		b.server.Fail(c.fault)
+		state, err := json.Marshal(map[string]any{"begun": b.now()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = b.net.Publisher(1).Publish(context.Background(), platform.Post{Text: "hello", State: state})
+		e := platform.AsError(err)
+		if e.Kind != c.kind || e.Scope != c.scope || (c.kind == platform.Wait && (e.Wait < 4*time.Minute || e.Wait > 6*time.Minute)) {
+			t.Errorf("%s: %+v", name, e)
+		}
+		if (b.keys.Out(1) != "") != (c.kind == platform.Login) {
+			t.Errorf("%s: logged out: %q", name, b.keys.Out(1))
+		}
+	}
+}
+
+func TestWrongKeysAreRefused(t *testing.T) {
+	b := newBench(t)
+	for _, secret := range []string{`{"consumer_key":"ck","consumer_secret":"c/s","access_token":"at","access_token_secret":"other"}`, `{"client_id":"app"}`} {
+		if _, _, err := b.net.Probe(context.Background(), []byte(secret)); platform.AsError(err).Kind != platform.Login {
+			t.Error(err)
+		}
+	}
+	if p, _, err := b.net.Probe(context.Background(), []byte(`{"consumer_key":"ck","consumer_secret":"c/s","access_token":"at","access_token_secret":"a+s"}`)); err != nil || p.Username != "evening_news" {
+		t.Error(p, err)
+	}
+	if _, err := b.net.Finish(context.Background(), 2, "code", "state"); platform.AsError(err).Field != "state" {
+		t.Error(err)
+	}
+}
+
+func TestAnAccessIsRefreshedAheadAndWhenItIsRefused(t *testing.T) {
+	b := newBench(t)
+	if err := b.logIn(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := b.net.Refresh(context.Background(), 2)
+	if err != nil || again.Sub(b.now()) < time.Hour {
+		t.Fatal(again.Sub(b.now()), err)
+	}
+	b.ahead.Add(int64(110 * time.Minute))
+	if again, err = b.net.Refresh(context.Background(), 2); err != nil || again.Sub(b.now()) < time.Hour {
+		t.Fatal(again.Sub(b.now()), err)
+	}
+	b.server.Fail(xtest.Fault{Call: xtest.Create, Status: 401})
+	if _, err := b.drive(2, platform.Post{Text: "one"}); err != nil || len(b.server.Posts()) != 1 {
+		t.Error(err)
+	}
+	b.ahead.Add(int64(24 * time.Hour))
+	if _, err := b.drive(2, platform.Post{Text: "two"}); err != nil || len(b.server.Posts()) != 2 {
+		t.Error(err)
+	}
+	b.server.Revoke()
+	if _, err := b.drive(2, platform.Post{Text: "three"}); err == nil || err.Kind != platform.Login || b.keys.Out(2) == "" {
+		t.Error(err)
+	}
+}
+
+// Whatever call has no answer or is the last before the program is killed, no post is out twice, and one that is not
+// said to be unknown is out once.
+func TestNoPostIsOutTwiceWhereverItIsCutOff(t *testing.T) {
+	calls := []string{xtest.Initialize, xtest.Append, xtest.Finalize, xtest.Status, xtest.Create}
+	post := platform.Post{Key: 1, Text: "once & only", Media: []platform.Media{{Kind: platform.Video, File: "film.mp4"}}}
+	for _, call := range calls {
+		for _, carried := range []bool{false, true} {
+			for _, timeline := range []bool{false, true} {
+				b := newBench(t)
+				b.server.Fail(xtest.Fault{Call: call, Carried: carried})
+				if !timeline {
+					b.server.Fail(xtest.Fault{Call: xtest.Timeline, Status: 403, Body: `{"title":"Forbidden"}`})
+				}
+				receipt, err := b.drive(1, post)
+				n := len(b.server.Posts())
+				unsure := call == xtest.Create && (!carried || !timeline)
+				if n > 1 || unsure != (err != nil && err.Kind == platform.Unconfirmed) || !unsure && (n != 1 || err != nil || len(receipt.MessageIDs) != 1) {
+					t.Errorf("%s, carried %v, timeline %v: %d posts, %+v, %v", call, carried, timeline, n, receipt, err)
+				}
+			}
+		}
+	}
+	for kill := range 12 {
+		b := newBench(t)
+		_, err, attempts := platformtest.Drive(b.net.Publisher(1), post, 20, func(n int) bool { return n == kill }, nil)
+		if n := len(b.server.Posts()); n != 1 || err != nil {
+			t.Errorf("killed in attempt %d: %d posts, %v", kill, n, err)
+		}
+		if attempts <= kill {
+			break
+		}
+	}
+}
+
+func TestSentAgainADuplicateIsPublished(t *testing.T) {
+	b := newBench(t)
+	b.server.Fail(xtest.Fault{Call: xtest.Create, Carried: true}, xtest.Fault{Call: xtest.Timeline, Status: 403})
+	if _, err := b.drive(1, platform.Post{Text: "hello"}); err == nil || err.Kind != platform.Unconfirmed {
+		t.Fatal(err)
+	}
+	receipt, err := b.drive(1, platform.Post{Text: "hello", SentAgain: true})
+	if err != nil || len(b.server.Posts()) != 1 || len(receipt.MessageIDs) != 1 {
+		t.Errorf("%+v, %v", receipt, err)
+	}
+	if _, err := b.drive(1, platform.Post{Text: "hello"}); err == nil || err.Kind != platform.Refused {
+		t.Errorf("another post: %v", err)
+	}
+}
+
+func TestCheckNamesTheField(t *testing.T) {
+	b := newBench(t)
+	for field, p := range map[string]platform.Post{
+		"text":          {Text: strings.Repeat("日", 141)},
+		"format":        {Text: "a", Format: platform.HTML},
+		"media":         {Media: photos(5)},
+		"media[1]":      {Media: []platform.Media{{Kind: platform.Photo, File: "a.png"}, {Kind: platform.Video, File: "film.mp4"}}},
+		"media[0].kind": {Media: []platform.Media{{Kind: platform.Document, File: "a.png"}}},
+		"media[0].file": {Media: []platform.Media{{Kind: platform.Photo, File: "../a.png"}}},
+		"media[0].url":  {Media: []platform.Media{{Kind: platform.Photo, URL: "http://127.0.0.1/a.png"}}},
+	} {
+		_, err := b.net.Check(p)
+		if e, ok := errors.AsType[*platform.Error](err); !ok || e.Field != field {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+	if m, err := b.net.Check(platform.Post{Text: "hello", Media: photos(4)}); err != nil || m.Length != 5 || m.Limit != 280 {
+		t.Error(m, err)
+	}
+}
