@@ -62,6 +62,10 @@ const (
 	ReasonResting       ReasonCode = "resting"        // a site that is to be asked seldom is left in peace
 	ReasonAlertsOpen    ReasonCode = "alerts_open"    // somebody has to look at an alert
 	ReasonUploading     ReasonCode = "uploading"      // the media are being uploaded
+	ReasonNothingNew    ReasonCode = "nothing_new"    // a feed has no item that was not posted
+	ReasonListEnded     ReasonCode = "list_ended"     // each item of a rule's list was posted
+	ReasonAIBudget      ReasonCode = "ai_budget"      // the AI was asked enough for this day
+	ReasonFailures      ReasonCode = "failures"       // a rule failed so often in a row that it paused itself
 )
 
 // Zero reports whether there is no reason.
