@@ -219,11 +219,8 @@ func (w *Worker) DryRun(ctx context.Context, id uint64) (all []Planned, why stor
 	if err == nil {
 		_, err = w.prepareAll(ctx, rule, t.all)
 	}
-	if _, outside := errors.AsType[*platform.Error](err); outside {
-		return nil, why, store.Conflict("conflict.rule_dry_run", w.say.Error(err))
-	}
 	if err != nil {
-		return nil, why, err
+		return nil, why, w.refusal(err)
 	}
 	to, err := w.targets(rule)
 	for _, text := range t.all {

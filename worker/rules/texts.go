@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html"
 	"math/rand/v2"
@@ -114,7 +115,7 @@ func (w *Worker) writePost(ctx context.Context, r store.Rule) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return w.Write(ctx, b)
+	return w.ask(ctx, b)
 }
 
 // Brief says what the AI is to write.
@@ -126,9 +127,25 @@ type Brief struct {
 	Last               []string
 }
 
-// Write has the AI write a post, within the day's budget. What it refuses or does not do is an error of type
-// [*platform.Error].
+// Write has the AI write a post, within the day's budget. That it does not is a [*store.ConflictError].
 func (w *Worker) Write(ctx context.Context, b Brief) (string, error) {
+	text, err := w.ask(ctx, b)
+	return text, w.refusal(err)
+}
+
+// refusal makes an error of an AI or a feed one that can be said to people.
+func (w *Worker) refusal(err error) error {
+	if budget, ok := errors.AsType[errBudget](err); ok {
+		return store.Conflict("conflict.ai_budget", budget.N, budget.Of)
+	}
+	if _, outside := errors.AsType[*platform.Error](err); outside {
+		return store.Conflict("conflict.network", store.Detail(w.say.Error(err)))
+	}
+	return err
+}
+
+// ask has the AI write a post, within the day's budget. That it does not is an [errBudget] or a [*platform.Error].
+func (w *Worker) ask(ctx context.Context, b Brief) (string, error) {
 	if err := w.spend(1, 0); err != nil {
 		return "", err
 	}
@@ -194,11 +211,6 @@ func (w *Worker) Spent(tx *store.Tx) (today Spent, err error) {
 type errBudget struct{ store.Reason }
 
 func (e errBudget) Error() string { return "the day's budget of the AI is used up" }
-
-// Refusal makes the error one that can be said to people.
-func (e errBudget) Refusal() (field, key string, args []any) {
-	return "", "conflict.ai_budget", []any{e.N, e.Of}
-}
 
 // spend counts what is asked of the AI. A question that goes beyond the day's budget is refused.
 func (w *Worker) spend(requests, tokens int) error {
