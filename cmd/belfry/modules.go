@@ -53,7 +53,7 @@ func (w workers) modules() []module {
 	return []module{
 		{pages: page.Today},
 		{w.posts.Module(), api.Posts(w.posts), page.Posts(w.posts)},
-		{w.rules.Module(), api.Rules(w.rules), nil},
+		{w.rules.Module(), api.Rules(w.rules), page.Rules(w.rules)},
 		{w.tasks.Module(), api.Tasks(w.tasks), page.Tasks(w.tasks, api.SendDeliveries)},
 		{w.accounts.Module(), api.Accounts(w.accounts), page.Accounts(w.accounts)},
 		{w.alerts.Module(), api.Alerts(w.alerts), page.Alerts(w.alerts)},
