@@ -1102,7 +1102,7 @@ func (v view) ruleForm(f form, r *store.Rule, title string, logins []store.Ident
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = field(f.choice("schedule_type", v.T("rules.type"), "", v.ruleOptions("rules.types.", rules.Types()...))).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = field(f.choice("schedule_type", v.T("rules.type"), "", options(rules.Types(), func(s string) string { return v.T("rules.types." + s) }))).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1280,7 +1280,7 @@ func (v view) ruleForm(f form, r *store.Rule, title string, logins []store.Ident
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = field(f.choice("order", v.T("rules.order"), "", v.ruleOptions("rules.orders.", "once", "circle", "shuffle"))).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = field(f.choice("order", v.T("rules.order"), "", options([]string{"once", "circle", "shuffle"}, func(s string) string { return v.T("rules.orders." + s) }))).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1522,23 +1522,24 @@ func (v view) ruleForm(f form, r *store.Rule, title string, logins []store.Ident
 	})
 }
 
-func (v view) ruleOptions(prefix string, values ...string) (options []option) {
+func options(values []string, name func(string) string) (all []option) {
 	for _, value := range values {
-		options = append(options, option{value, v.T(prefix + value)})
+		all = append(all, option{value, name(value)})
 	}
-	return options
+	return all
 }
 
 // sourceOptions are the sources of a rule's texts. Without an AI, one that was made for it says its own words.
 func (v view) sourceOptions(hasAI bool, current string) []option {
-	options := v.ruleOptions("rules.sources.", "template", "list", "feed")
+	sources := []string{"template", "list", "feed"}
 	if hasAI || current == "ai" {
-		options = append(options, option{"ai", v.T("rules.sources.ai")})
+		sources = append(sources, "ai")
 	}
+	all := options(sources, func(s string) string { return v.T("rules.sources." + s) })
 	if current == "" {
-		options = append(options, option{"", v.T("rules.sources.own")})
+		all = append(all, option{"", v.T("rules.sources.own")})
 	}
-	return options
+	return all
 }
 
 var _ = templruntime.GeneratedTemplate
