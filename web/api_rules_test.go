@@ -160,6 +160,10 @@ func TestContentsAreWrittenByTheAI(t *testing.T) {
 	if a := h.api("POST", "/content/create", `{"title":"Spring"}`); a.status != http.StatusConflict || !strings.Contains(a.body, "cut off") {
 		t.Error(a.status, a.body)
 	}
+	h.signIn()
+	if a := h.get("/rules"); !strings.Contains(a.body, "The AI today: 2 of 500 requests, 200 of 1,000,000 tokens") {
+		t.Error(a.body)
+	}
 	h.view(func(tx *store.Tx) error {
 		spent, err := h.rules.Spent(tx)
 		if err == nil && (spent.Requests != 2 || spent.Tokens != 200) {

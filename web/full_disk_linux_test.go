@@ -37,7 +37,7 @@ func TestHealthSaysThatNothingCanBeWritten(t *testing.T) {
 		_, err = filler.Write(make([]byte, 64<<10))
 	}
 	filler.Close()
-	for _, size := range []int{100_000, 1000} { // until there is no room for a post either
+	for _, size := range []int{100_000, 1000, 10} { // until there is no room for a post either
 		for i := 0; ; i++ {
 			err := h.db.Update(func(tx *store.Tx) error {
 				return tx.Settings.Put(&store.Setting{Name: fmt.Sprint("row ", i, " of ", size), Value: strings.Repeat("x", size)})

@@ -25,7 +25,7 @@ type RuleSchedule struct {
 
 // RuleContent is what a rule posts.
 type RuleContent struct {
-	Source      string   `json:"source,omitempty" doc:"ai (default), template, list or feed"`
+	Source      string   `json:"source,omitempty" doc:"ai, template, list or feed; if left out ai or, where none is set up, title and description as they are"`
 	Title       string   `json:"title,omitempty" doc:"What the posts are about"`
 	Description string   `json:"description,omitempty" doc:"What they should say"`
 	Language    string   `json:"language,omitempty" doc:"Of what the AI writes and of dates" example:"ru"`
@@ -48,13 +48,13 @@ func (c RuleContent) stored() store.RuleContent {
 	}
 }
 
-func shownRuleContent(c store.RuleContent) RuleContent {
+func (s ruleDoor) shownContent(c store.RuleContent) RuleContent {
 	shown := RuleContent{
 		Source: c.Source, Title: c.Title, Description: c.Description, Language: c.Language, Template: c.Template, Items: c.Items,
 		Order: c.Order, FeedURL: c.FeedURL, PerRun: c.PerRun, Format: format(c.Format), Media: shownMedia(c.Media),
 		Approval: c.Approval, PauseAfter: c.PauseAfter,
 	}
-	if shown.Source == "" {
+	if shown.Source == "" && s.rules.HasAI() {
 		shown.Source = "ai"
 	}
 	return shown
@@ -144,7 +144,7 @@ func (s ruleDoor) shownRule(tx *store.Tx, r store.Rule) (Rule, error) {
 	status, err := rules.StatusOf(tx, r)
 	shown := Rule{
 		ID: r.ID, Name: r.Name, Description: r.Description, Type: r.ScheduleType, Schedule: RuleSchedule(rules.ScheduleOf(r)),
-		Words: inEnglish().Say(scheduler.Describe(r.Trigger)), Content: shownRuleContent(r.Content),
+		Words: inEnglish().Say(scheduler.Describe(r.Trigger)), Content: s.shownContent(r.Content),
 		Platforms: append([]string{}, r.Platforms...), Accounts: append([]uint64{}, r.Accounts...),
 		Active: r.Active, Paused: status.Paused, Executions: r.Executions, Succeeded: r.Succeeded, Failed: r.Failed,
 		PostsMade: r.PostsMade, LastAt: r.LastAt, NextAt: status.Job.Due, Reason: s.reasonOf(status.Why), Job: r.JobName(),

@@ -81,8 +81,16 @@ func (s rulePages) act(do func(*rules.Worker, *store.Tx, uint64) (store.Rule, er
 // rules is the list of rules.
 func (s rulePages) rules(v view) (screen, error) {
 	var rows []rules.Status
-	var next string
+	var next, spent string
 	err := s.DB.View(func(tx *store.Tx) error {
+		if s.worker.HasAI() {
+			today, err := s.worker.Spent(tx)
+			if err != nil {
+				return err
+			}
+			requests, tokens := s.worker.Limits()
+			spent = v.T("rules.spent", today.Requests, requests, today.Tokens, tokens)
+		}
 		list, err := tx.Rules.ByTime(store.Query{Limit: perPage, Cursor: v.query.Get("cursor")})
 		if err != nil {
 			return err
@@ -95,7 +103,7 @@ func (s rulePages) rules(v view) (screen, error) {
 		}
 		return nil
 	})
-	return screen{nav: "/rules", title: v.T("nav.rules"), body: v.rulesBody(), parts: []part{{"list", v.ruleList(rows, next)}}}, err
+	return screen{nav: "/rules", title: v.T("nav.rules"), body: v.rulesBody(), parts: []part{{"list", v.ruleList(rows, next, spent)}}}, err
 }
 
 // rule is one rule: how it stands, its next times, what it posted last. dry is what a dry run has shown, or nil.

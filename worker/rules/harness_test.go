@@ -142,4 +142,3 @@ func (b *bench) texts() string {
 func (b *bench) count() (n int) { return len(b.made()) }
 
 const day = 24 * time.Hour
-

@@ -99,6 +99,9 @@ func New(db *store.DB, w *posts.Worker, sources Sources, cfg Config) *Worker {
 // HasAI reports whether an AI is set up.
 func (w *Worker) HasAI() bool { return w.sources.Write != nil }
 
+// Limits are what the AI may be asked in a day.
+func (w *Worker) Limits() (requests, tokens int) { return w.cfg.AIRequests, w.cfg.AITokens }
+
 // Zone is the time zone of rules that name none.
 func (w *Worker) Zone() *time.Location { return w.cfg.Zone }
 
