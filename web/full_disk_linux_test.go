@@ -37,7 +37,7 @@ func TestHealthSaysThatNothingCanBeWritten(t *testing.T) {
 		_, err = filler.Write(make([]byte, 64<<10))
 	}
 	filler.Close()
-	for _, size := range []int{100_000, 1000, 10} { // until there is no room for a post either
+	for _, size := range []int{100_000, 1000} { // until there is no room for a post either
 		for i := 0; ; i++ {
 			err := h.db.Update(func(tx *store.Tx) error {
 				return tx.Settings.Put(&store.Setting{Name: fmt.Sprint("row ", i, " of ", size), Value: strings.Repeat("x", size)})
@@ -54,7 +54,11 @@ func TestHealthSaysThatNothingCanBeWritten(t *testing.T) {
 		t.Errorf("%d %s", a.status, a.body)
 	}
 	body := fmt.Sprintf(`{"platform":"telegram","text":%q,"scheduled_time":%q}`, strings.Repeat("word ", 700), h.soon(time.Hour))
-	if a := h.api("POST", "/scheduled-posts", body); a.status != http.StatusServiceUnavailable || !strings.Contains(a.body, "disk of the database is full") {
+	a := h.api("POST", "/scheduled-posts", body)
+	for n := 0; n < 100 && a.status == http.StatusCreated; n++ { // a row has needed more pages than a post does
+		a = h.api("POST", "/scheduled-posts", body)
+	}
+	if a.status != http.StatusServiceUnavailable || !strings.Contains(a.body, "disk of the database is full") {
 		t.Errorf("a full disk is not named: %d %s", a.status, a.body)
 	}
 	if err := os.Remove(filler.Name()); err != nil {
