@@ -17,6 +17,7 @@ require (
 	github.com/go-json-experiment/json v0.0.0-20260213210345-44df1a37e875
 	github.com/gotd/td v0.162.0
 	github.com/labstack/echo/v4 v4.16.0
+	github.com/mmcdole/gofeed v1.4.2
 	github.com/netresearch/go-cron v0.9.1
 	github.com/reugn/go-quartz v0.15.2
 	github.com/rs/zerolog v1.35.1
@@ -59,6 +60,7 @@ require (
 	github.com/labstack/gommon v0.5.0 // indirect
 	github.com/mattn/go-colorable v0.1.15 // indirect
 	github.com/mattn/go-isatty v0.0.22 // indirect
+	github.com/mmcdole/goxpp/v2 v2.0.0 // indirect
 	github.com/oasdiff/yaml v0.1.1 // indirect
 	github.com/oasdiff/yaml3 v0.0.14 // indirect
 	github.com/ogen-go/ogen v1.23.0 // indirect

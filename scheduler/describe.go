@@ -14,6 +14,8 @@ func Describe(t store.Trigger) store.Sentence {
 	switch {
 	case t.Once():
 		return store.Say("schedule.once")
+	case len(t.Dates) > 0:
+		return store.Say("schedule.dates", len(t.Dates))
 	case t.Every > 0:
 		return store.Say("schedule.every", interval(t.Every))
 	}

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"slices"
 	"time"
 
 	"belfry/store"
@@ -15,8 +16,11 @@ func missed(t store.Trigger, name string, from, to time.Time) (int, error) {
 	if t.Once() || !from.Before(to) {
 		return 0, nil
 	}
+	if len(t.Dates) > 0 {
+		return len(datesWithin(t, from, to)), nil
+	}
 	if t.Every != 0 {
-		first := nextInterval(t.Every, name, from)
+		first := nextInterval(t, name, from)
 		if first.After(to) {
 			return 0, nil
 		}
@@ -60,8 +64,12 @@ func countInZone(w wall, zone *time.Location, from, to time.Time) (n int) {
 // nthLast is the occurrence after from that is followed by n others up to and including to. There
 // must be more than n.
 func nthLast(t store.Trigger, name string, from, to time.Time, n int) (time.Time, error) {
+	if len(t.Dates) > 0 {
+		passed := datesWithin(t, from, to)
+		return passed[len(passed)-1-n].UTC(), nil
+	}
 	if t.Every != 0 {
-		first := nextInterval(t.Every, name, from)
+		first := nextInterval(t, name, from)
 		behind := int64(to.Sub(first) / t.Every)
 		return first.Add(time.Duration(behind-int64(n)) * t.Every), nil
 	}
@@ -93,4 +101,17 @@ func nthLast(t store.Trigger, name string, from, to time.Time, n int) (time.Time
 		}
 	}
 	return nextInZone(w, zone, low), nil
+}
+
+// datesWithin returns the dates of a trigger after from, up to and including to.
+func datesWithin(t store.Trigger, from, to time.Time) []time.Time {
+	begin := slices.IndexFunc(t.Dates, func(at time.Time) bool { return at.After(from) })
+	end := slices.IndexFunc(t.Dates, func(at time.Time) bool { return at.After(to) })
+	if end < 0 {
+		end = len(t.Dates)
+	}
+	if begin < 0 || begin > end {
+		return nil
+	}
+	return t.Dates[begin:end]
 }

@@ -18,6 +18,11 @@ func Validate(t store.Trigger) error {
 	switch {
 	case t.Once():
 		return nil
+	case len(t.Dates) > 0:
+		if !slices.IsSortedFunc(t.Dates, time.Time.Compare) {
+			return store.Invalid("trigger.dates", "invalid.dates_order")
+		}
+		return nil
 	case t.Every != 0:
 		if t.Every < minEvery {
 			return store.Invalid("trigger.every", "invalid.under_a_second")
@@ -44,8 +49,8 @@ func First(t store.Trigger, name string, now time.Time) (time.Time, error) {
 // Next is the first time after the given one that a repeating trigger names, or zero if there is
 // none. It is a function of the trigger, the job's name and the time alone.
 //
-// An interval runs on elapsed time, at a phase that comes from the job's name, so that jobs with
-// the same interval are spread and keep their places across restarts. Cron and times of day are
+// An interval runs on elapsed time from its beginning on. Without one it runs at a phase that comes from the job's
+// name, so that jobs with the same interval are spread and keep their places across restarts. Cron and times of day are
 // local time in the trigger's zone: a time that the clock jumps over in spring runs when it has
 // jumped; a time that comes twice in autumn runs the first time. A cron expression that runs in
 // every hour goes through both hours instead.
@@ -53,8 +58,16 @@ func Next(t store.Trigger, name string, after time.Time) (time.Time, error) {
 	if t.Once() {
 		return time.Time{}, nil
 	}
+	if len(t.Dates) > 0 {
+		for _, at := range t.Dates {
+			if at.After(after) {
+				return at.UTC(), nil
+			}
+		}
+		return time.Time{}, nil
+	}
 	if t.Every != 0 {
-		return nextInterval(t.Every, name, after), nil
+		return nextInterval(t, name, after), nil
 	}
 	w, zone, err := compile(t)
 	if err != nil {
@@ -63,10 +76,16 @@ func Next(t store.Trigger, name string, after time.Time) (time.Time, error) {
 	return nextInZone(w, zone, after), nil
 }
 
-func nextInterval(every time.Duration, name string, after time.Time) time.Time {
-	h := fnv.New64a()
+func nextInterval(t store.Trigger, name string, after time.Time) time.Time {
+	if t.From.After(after) {
+		return t.From.UTC()
+	}
+	every, h := t.Every, fnv.New64a()
 	h.Write([]byte(name))
 	phase := int64(h.Sum64() % uint64(every))
+	if !t.From.IsZero() {
+		phase = t.From.UnixNano()
+	}
 	since := after.UnixNano() - phase
 	periods := since / int64(every)
 	if since < 0 && since%int64(every) != 0 {

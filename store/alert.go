@@ -47,6 +47,7 @@ const (
 	AlertPostFailed  AlertKind = "post_failed"  // a post has not gone out
 	AlertPostUnknown AlertKind = "post_unknown" // nobody knows whether a post is out
 	AlertTaskFailed  AlertKind = "task_failed"  // a broadcast has failed
+	AlertRulePaused  AlertKind = "rule_paused"  // a rule has paused itself after failures in a row
 	AlertOverdue     AlertKind = "overdue"      // something is due and was not started
 	AlertLogin       AlertKind = "login"        // a login has ended, was restricted or cannot connect
 	AlertToken       AlertKind = "token"        // what a login uses ends soon and was not refreshed
@@ -61,7 +62,7 @@ const (
 // something that has happened, and are over when somebody has seen it.
 func (k AlertKind) Lasts() bool {
 	switch k {
-	case AlertPostFailed, AlertPostUnknown, AlertTaskFailed, AlertCopy:
+	case AlertPostFailed, AlertPostUnknown, AlertTaskFailed, AlertRulePaused, AlertCopy:
 		return false
 	}
 	return true

@@ -157,6 +157,8 @@ func (j *Job) fields(p *packing) {
 	j.LastReason.fields(p)
 	packInt(p, &j.Failures)
 	p.time(&j.VainSince)
+	p.time(&j.Trigger.From)
+	packList(p, &j.Trigger.Dates, (*packing).time)
 }
 
 func (t *Trigger) fields(p *packing) {

@@ -10,6 +10,7 @@ import (
 type Post struct {
 	ID         uint64  `json:"id"`
 	ContentID  uint64  `json:"content_id,omitempty"` // 0 for a post that was made from a text directly
+	RuleID     uint64  `json:"rule_id,omitempty"`    // the rule that made it; 0 if none did
 	Platform   string  `json:"platform"`
 	IdentityID uint64  `json:"identity_id"`
 	Target     string  `json:"target"`
@@ -106,6 +107,12 @@ func postTable() def[Post] {
 				}
 				return key(nil).time(p.ScheduledTime)
 			}},
+			{Name: "rule", Key: func(p *Post) []byte {
+				if p.RuleID == 0 {
+					return nil
+				}
+				return key(nil).uint(p.RuleID).time(p.CreatedAt)
+			}},
 			{Name: "trouble", Key: func(p *Post) []byte {
 				if !p.troubled() {
 					return nil
@@ -174,6 +181,11 @@ func (t Posts) AllHeld() iter.Seq[Post] { return t.scan("held", nil, nil) }
 func (t Posts) Pending(identityID uint64) iter.Seq[Post] {
 	prefix := key(nil).uint(identityID)
 	return t.scan("pending", prefix, prefix.next())
+}
+
+// OfRule returns the posts that a rule has made, the latest first.
+func (t Posts) OfRule(id uint64, q Query) (Page[Post], error) {
+	return t.page("rule", key(nil).uint(id), q, true)
 }
 
 // Count returns how many posts have a status, and counts no further than limit.

@@ -64,6 +64,10 @@ const (
 	ReasonWindow        ReasonCode = "window"         // the identity has sent as many posts as it may
 	ReasonTokenEnds     ReasonCode = "token_ends"     // what the identity logs in with could not be refreshed
 	ReasonUploading     ReasonCode = "uploading"      // the media are being uploaded
+	ReasonNothingNew    ReasonCode = "nothing_new"    // a feed has no item that was not posted
+	ReasonListEnded     ReasonCode = "list_ended"     // each item of a rule's list was posted
+	ReasonAIBudget      ReasonCode = "ai_budget"      // the AI was asked enough for this day
+	ReasonFailures      ReasonCode = "failures"       // a rule failed so often in a row that it paused itself
 )
 
 // Zero reports whether there is no reason.

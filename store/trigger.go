@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Trigger says when a job runs. Exactly one of At, Every, Cron and Times is set; all but At repeat.
+// Trigger says when a job runs. Exactly one of At, Every, Cron, Times and Dates is set; all but At repeat.
 type Trigger struct {
 	At    time.Time     `json:"at,omitzero"`     // once, at this time
 	Every time.Duration `json:"every,omitempty"` // each time this much has passed, in nanoseconds
@@ -16,6 +16,11 @@ type Trigger struct {
 	Weekdays []int `json:"weekdays,omitempty"`
 	// Zone is the IANA name of the time zone of Cron and Times. Empty means UTC.
 	Zone string `json:"zone,omitempty"`
+
+	// From is when Every runs first; the others follow at its distance. Zero: at a phase of the job's own.
+	From time.Time `json:"from,omitzero"`
+	// Dates are instants in the order of time, each of them once.
+	Dates []time.Time `json:"dates,omitempty"`
 }
 
 // Once reports whether the job ends after its run.
@@ -24,13 +29,14 @@ func (t Trigger) Once() bool { return !t.At.IsZero() }
 // Equal reports whether both name the same times.
 func (t Trigger) Equal(u Trigger) bool {
 	return t.At.Equal(u.At) && t.Every == u.Every && t.Cron == u.Cron && t.Zone == u.Zone &&
-		slices.Equal(t.Times, u.Times) && slices.Equal(t.Weekdays, u.Weekdays)
+		slices.Equal(t.Times, u.Times) && slices.Equal(t.Weekdays, u.Weekdays) &&
+		t.From.Equal(u.From) && slices.EqualFunc(t.Dates, u.Dates, time.Time.Equal)
 }
 
 // validate checks the shape; what the parts mean is the scheduler's.
 func (t Trigger) validate() error {
 	set := 0
-	for _, is := range []bool{!t.At.IsZero(), t.Every != 0, t.Cron != "", len(t.Times) > 0} {
+	for _, is := range []bool{!t.At.IsZero(), t.Every != 0, t.Cron != "", len(t.Times) > 0, len(t.Dates) > 0} {
 		if is {
 			set++
 		}

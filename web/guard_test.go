@@ -152,7 +152,7 @@ func TestHealthTellsStrangersLittle(t *testing.T) {
 	}
 	var workers map[string]any
 	h.get("/health/workers").decode(t, &workers)
-	if workers["scheduled_posts_worker"] != true || workers["auto_posting_worker"] != false {
+	if workers["scheduled_posts_worker"] != true || workers["auto_posting_worker"] != true {
 		t.Errorf("workers: %v", workers)
 	}
 }

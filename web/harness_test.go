@@ -32,6 +32,7 @@ import (
 	"belfry/worker/identities"
 	"belfry/worker/notices"
 	"belfry/worker/posts"
+	"belfry/worker/rules"
 	"belfry/worker/tasks"
 )
 
@@ -47,6 +48,8 @@ type harness struct {
 	db         *store.DB
 	server     *Server
 	posts      *posts.Worker
+	rules      *rules.Worker
+	sources    rules.Sources // of rules
 	tasks      *tasks.Worker
 	network    *chatNetwork    // of broadcasts; nil with another one
 	accounts   *memoryAccounts // that are logged in on the page; likewise
@@ -124,19 +127,20 @@ func startWith(t testing.TB, network func(*harness) (tasks.Network, platform.Log
 	}
 	h.posts = posts.New(db, map[string]posts.Network{"telegram": acceptsAll{}}, posts.Config{})
 	chats, loggedIn := network(h)
+	h.rules = rules.New(db, h.posts, h.sources, rules.Config{Zone: cfg.Timezone})
 	h.tasks = tasks.New(db, chats, tasks.Config{MinPause: time.Millisecond, MaxPause: 5 * time.Millisecond, Zone: cfg.Timezone})
 	h.site = &memorySite{answers: make(map[string]profile.Result)}
 	told := notices.New(db, notices.Config{})
 	h.watch = accounts.New(db, h.site, told, accounts.Config{MinPause: time.Millisecond, MaxPause: 2 * time.Millisecond, Zone: cfg.Timezone})
 	h.connection.State = platform.Off
 	logins := identities.New(db, connections{loggedIn, h}, identities.Config{})
-	others := worker.Join(h.posts.Module(), h.tasks.Module(), h.watch.Module(), told.Module(), logins.Module())
+	others := worker.Join(h.posts.Module(), h.rules.Module(), h.tasks.Module(), h.watch.Module(), told.Module(), logins.Module())
 	h.alerts = alerts.New(db, told, alerts.Config{Disk: h.measured, Wrong: others.Wrong, Calm: time.Nanosecond})
 	schedule := scheduler.New(db, scheduler.Config{Kinds: worker.Join(others, h.alerts.Module()).Kinds, Log: zerolog.New(io.Discard), Now: h.now})
 	h.server, err = New(cfg, db, schedule, Doors{
-		API: []api.Door{api.Posts(h.posts), api.Identities(logins), api.Tasks(h.tasks), api.Accounts(h.watch), api.Alerts(h.alerts), api.Jobs},
+		API: []api.Door{api.Posts(h.posts), api.Rules(h.rules), api.Identities(logins), api.Tasks(h.tasks), api.Accounts(h.watch), api.Alerts(h.alerts), api.Jobs},
 		Pages: []page.Door{
-			page.Today, page.Posts(h.posts), page.Tasks(h.tasks, api.SendDeliveries), page.Accounts(h.watch), page.Alerts(h.alerts), page.Jobs, page.Identities(logins),
+			page.Today, page.Posts(h.posts), page.Rules(h.rules), page.Tasks(h.tasks, api.SendDeliveries), page.Accounts(h.watch), page.Alerts(h.alerts), page.Jobs, page.Identities(logins),
 		},
 		Wrong: h.alerts.Wrong,
 	})

@@ -30,6 +30,7 @@ var (
 		"worker":             {"store", "scheduler"},
 		"worker/*":           {"store", "scheduler", "i18n", "platform", "adapters", "worker", "worker/send"},
 		"worker/accounts":    {"store", "scheduler", "i18n", "platform", "adapters", "worker", "worker/identities"}, // some sites are asked as a login
+		"worker/rules":       {"store", "scheduler", "i18n", "platform", "adapters", "worker", "worker/posts"},      // they make posts
 		"worker/adminbot":    {"store", "scheduler", "i18n", "platform", "adapters", "worker", "workers"},           // a door to their actions
 		"web":                {"store", "scheduler", "i18n", "workers", "web/session", "web/api", "web/page"},
 		"web/session":        {"store"},
@@ -177,6 +178,7 @@ func TestEachHouseRuleIsEnforced(t *testing.T) {
 		{"platform/x/send.go", "github.com/gotd/td/tg", false},
 		{"worker/posts/run.go", "belfry/platform/telegram", true},
 		{"worker/posts/run.go", "belfry/worker/rules", false},
+		{"worker/rules/run.go", "belfry/worker/posts", true},
 		{"worker/posts/run.go", "belfry/web", false},
 		{"worker/posts/run.go", "belfry/worker/simulation", false},
 		{"web/page/posts.go", "belfry/worker/simulation", false},

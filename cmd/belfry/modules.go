@@ -28,6 +28,7 @@ import (
 	"belfry/worker/identities"
 	"belfry/worker/notices"
 	"belfry/worker/posts"
+	"belfry/worker/rules"
 	"belfry/worker/tasks"
 )
 
@@ -35,6 +36,7 @@ import (
 type workers struct {
 	identities *identities.Worker
 	posts      *posts.Worker
+	rules      *rules.Worker
 	tasks      *tasks.Worker
 	accounts   *accounts.Worker
 	notices    *notices.Worker
@@ -54,6 +56,7 @@ func (w workers) modules() []module {
 	return []module{
 		{pages: page.Today},
 		{w.posts.Module(), api.Posts(w.posts), page.Posts(w.posts)},
+		{w.rules.Module(), api.Rules(w.rules), page.Rules(w.rules)},
 		{w.tasks.Module(), api.Tasks(w.tasks), page.Tasks(w.tasks, api.SendDeliveries)},
 		{w.accounts.Module(), api.Accounts(w.accounts), page.Accounts(w.accounts)},
 		{w.alerts.Module(), api.Alerts(w.alerts), page.Alerts(w.alerts)},
@@ -153,6 +156,13 @@ func (s *settings) workers(db *store.DB, zone *time.Location, log zerolog.Logger
 		return w, err
 	}
 	w.posts = posts.New(db, map[string]posts.Network{telegram.Platform: network, instagram.Platform: gram, x.Platform: onX}, s.Posts)
+	sources, err := s.Rules.Sources(s.AllowPrivate)
+	if err != nil {
+		return w, wrong("OPENAI_BASE_URL", err)
+	}
+	recipes := s.Rules
+	recipes.Zone, recipes.Lang = zone, s.Lang
+	w.rules = rules.New(db, w.posts, sources, recipes)
 	sends := s.Tasks
 	sends.Backoff, sends.Deadline, sends.Zone = s.Posts.Backoff, s.Posts.Deadline, zone
 	w.tasks = tasks.New(db, network, sends)

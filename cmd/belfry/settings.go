@@ -21,6 +21,7 @@ import (
 	"belfry/store"
 	"belfry/worker/accounts"
 	"belfry/worker/posts"
+	"belfry/worker/rules"
 	"belfry/worker/tasks"
 )
 
@@ -80,6 +81,7 @@ type settings struct {
 	BackupPassphrase string        `flag:"backup-passphrase" env:"BELFRY_BACKUP_PASSPHRASE" help:"Encrypts the backups of the admin bot, which sends none without it.\nKeep a copy elsewhere."`
 
 	Posts    posts.Config    `settings:"of posts"`
+	Rules    rules.Config    `settings:"of rules and their AI"`
 	Tasks    tasks.Config    `settings:"of broadcasts"`
 	Accounts accounts.Config `settings:"of account checks"`
 
@@ -157,7 +159,7 @@ func (s *settings) validate() (*time.Location, error) {
 			return nil, refused
 		}
 	}
-	if err := errors.Join(s.Posts.Validate(), s.Tasks.Validate(), s.Accounts.Validate()); err != nil {
+	if err := errors.Join(s.Posts.Validate(), s.Rules.Validate(), s.Tasks.Validate(), s.Accounts.Validate()); err != nil {
 		return nil, err
 	}
 	s.Media = absolute(cmp.Or(s.Media, filepath.Join(filepath.Dir(s.DB), "media")))

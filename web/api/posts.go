@@ -97,6 +97,7 @@ func shownLateness(stored store.Lateness) Lateness {
 type Post struct {
 	ID            uint64    `json:"id"`
 	ContentID     uint64    `json:"content_id,omitempty"`
+	RuleID        uint64    `json:"rule_id,omitempty" doc:"The rule that made it"`
 	Platform      string    `json:"platform"`
 	IdentityID    uint64    `json:"identity_id"`
 	Target        string    `json:"target"`
@@ -125,7 +126,7 @@ func (s postDoor) shownPost(p store.Post) Post {
 		ids = []int64{}
 	}
 	return Post{
-		ID: p.ID, ContentID: p.ContentID, Platform: p.Platform, IdentityID: p.IdentityID, Target: p.Target,
+		ID: p.ID, ContentID: p.ContentID, RuleID: p.RuleID, Platform: p.Platform, IdentityID: p.IdentityID, Target: p.Target,
 		Text: p.Text, Format: p.Format, Media: shownMedia(p.Media), Silent: p.Silent, NoLinkPreview: p.NoLinkPreview,
 		ScheduledTime: p.ScheduledTime, Lateness: shownLateness(p.Lateness), Status: string(p.Status), NeedsApproval: p.AwaitsApproval(),
 		Reason: s.reasonOf(p.Reason), Attempts: p.Attempts, MessageIDs: ids, Link: p.Link,
@@ -133,11 +134,10 @@ func (s postDoor) shownPost(p store.Post) Post {
 	}
 }
 
-// Posts is the door to contents and posts.
+// Posts is the door to posts.
 func Posts(w *posts.Worker) Door {
 	return func(server *Server, a *api) {
 		s := postDoor{server, w}
-		s.contentAPI(a)
 		operation(a, http.MethodPost, "/scheduled-posts", "Schedule a post", s.createPost)
 		operation(a, http.MethodGet, "/scheduled-posts", "List posts, the latest scheduled time first", s.listPosts)
 		operation(a, http.MethodGet, "/scheduled-posts/{id}", "Read a post", s.readPost)

@@ -71,6 +71,8 @@ func aboutOf(tx *store.Tx, a store.Alert) (found aboutAlert, err error) {
 		found.about.post, err = subject(tx.Posts.Table, a.Subject)
 	case store.AlertTaskFailed:
 		found.about.task, err = subject(tx.Tasks.Table, a.Subject)
+	case store.AlertRulePaused:
+		found.about.rule, err = subject(tx.Rules.Table, a.Subject)
 	case store.AlertJobFailing, store.AlertOverdue:
 		if job, err := tx.Jobs.ByName(a.Name); err == nil {
 			found.about, err = plan(tx, job)
@@ -141,6 +143,8 @@ func (v view) alertLink(a aboutAlert) (link, text string) {
 		return link, title
 	case a.Kind == store.AlertPostFailed && a.Subject == 0: // many
 		return withQuery("/posts", "status", string(store.PostFailed)), v.T("alerts.failed_posts")
+	case a.Kind == store.AlertRulePaused && a.about.rule != nil:
+		return rulePath(a.Subject), a.Name
 	case a.Kind == store.AlertLogin, a.Kind == store.AlertToken:
 		return "/logins", v.T("next.logins_link")
 	case a.Kind == store.AlertQueue:

@@ -12,6 +12,7 @@ import (
 	"belfry/store"
 	"belfry/worker/notices"
 	"belfry/worker/posts"
+	"belfry/worker/rules"
 	"belfry/worker/tasks"
 )
 
@@ -32,6 +33,7 @@ type planned struct {
 	post *store.Post // nil for a job of another kind, or about a post that is gone
 	task *store.Task // likewise
 	note *store.Notice
+	rule *store.Rule
 	why  store.Reason
 }
 
@@ -48,6 +50,8 @@ func plan(tx *store.Tx, j store.Job) (p planned, err error) {
 		p.task, err = subject(tx.Tasks.Table, j.Subject)
 	case notices.Kind:
 		p.note, err = subject(tx.Notices.Table, j.Subject)
+	case rules.Kind:
+		p.rule, err = subject(tx.Rules.Table, j.Subject)
 	}
 	return p, err
 }
@@ -101,6 +105,9 @@ func (v view) jobTitle(p planned) (title, where, link string) {
 	case p.note != nil:
 		first, _, _ := strings.Cut(p.note.Text, "\n")
 		return first, v.kindName(p.Kind) + " " + p.note.Chat, jobPath(p.Name)
+	}
+	if p.rule != nil {
+		return p.rule.Name, v.kindName(p.Kind), rulePath(p.rule.ID)
 	}
 	title = v.kindName(p.Kind)
 	if number, ok := strings.CutPrefix(p.Name, p.Kind+"_"); ok {

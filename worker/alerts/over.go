@@ -52,6 +52,12 @@ func (w *Worker) ended(tx *store.Tx, a store.Alert, s sight) (over, well bool, e
 		}
 		well = task.Status == store.TaskDone
 		return well || task.Status == store.TaskCancelled, well, nil
+	case store.AlertRulePaused:
+		rule, err := tx.Rules.Get(a.Subject)
+		if err != nil {
+			return gone(err)
+		}
+		return !rule.Stopped, rule.FailedInRow == 0, nil
 	case store.AlertJobFailing:
 		job, err := tx.Jobs.ByName(a.About)
 		if err != nil {

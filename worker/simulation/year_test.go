@@ -15,6 +15,7 @@ import (
 	"belfry/worker/identities/identitiestest"
 	"belfry/worker/notices/noticestest"
 	"belfry/worker/posts/poststest"
+	"belfry/worker/rules/rulestest"
 	"belfry/worker/simulation"
 	"belfry/worker/tasks/taskstest"
 )
@@ -35,8 +36,9 @@ func TestMain(m *testing.M) {
 func parts() []simulation.Part {
 	posts, tasks, notices := poststest.New(), taskstest.New(), noticestest.New()
 	alerts, accounts := alertstest.New(notices), accountstest.New(notices)
+	rules := rulestest.New(posts)
 	bot := adminbottest.New(adminbottest.Parts{Posts: posts, Tasks: tasks, Accounts: accounts, Alerts: alerts, Notices: notices})
-	return []simulation.Part{posts.Part(), tasks.Part(), notices.Part(), alerts.Part(), accounts.Part(), bot.Part(), identitiestest.Part()}
+	return []simulation.Part{posts.Part(), rules.Part(), tasks.Part(), notices.Part(), alerts.Part(), accounts.Part(), bot.Part(), identitiestest.Part()}
 }
 
 // TestYear plays months of the whole program's life, with people, networks and bad luck. The long form is

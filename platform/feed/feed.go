@@ -1,0 +1,144 @@
+// Package feed reads RSS, Atom and JSON feeds at addresses that the users of Belfry name.
+package feed
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mmcdole/gofeed"
+	"golang.org/x/net/html"
+
+	"belfry/platform"
+	"belfry/platform/fetch"
+)
+
+const (
+	// Deadline is how long reading a feed may take.
+	Deadline = 30 * time.Second
+	maxFeed  = 8 << 20 // bytes
+	maxItems = 4000    // of a feed, the first ones
+	// What an item says is cut to so many characters.
+	maxTitle, maxSummary = 300, 600
+)
+
+// Item is an item of a feed.
+type Item struct {
+	Mark                 [8]byte // the same as long as the feed means the same item
+	Title, Link, Summary string  // without markup
+}
+
+// Client reads feeds.
+type Client struct{ http *http.Client }
+
+// New returns a client that reaches what is public and what is allowed besides.
+func New(private fetch.Allowed) *Client {
+	return &Client{&http.Client{Timeout: Deadline, Transport: private.Guard(&http.Transport{
+		TLSHandshakeTimeout: 10 * time.Second, MaxIdleConns: 4, IdleConnTimeout: 10 * time.Second,
+	})}}
+}
+
+// Read returns the items of the feed at an address, the oldest first. Its errors are of type [*platform.Error].
+func (c *Client) Read(ctx context.Context, address string) ([]Item, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, failed(platform.Refused, "the address of the feed cannot be read: %w", err)
+	}
+	request.Header.Set("Accept", "application/rss+xml, application/atom+xml, application/feed+json, application/xml, text/xml, */*;q=0.5")
+	request.Header.Set("User-Agent", "Belfry")
+	response, err := c.http.Do(request)
+	if err != nil {
+		if refused, ok := errors.AsType[*platform.Error](err); ok { // it is private
+			return nil, refused
+		}
+		if e, ok := errors.AsType[*url.Error](err); ok {
+			err = e.Err
+		}
+		return nil, failed(platform.Transient, "the feed did not answer: %w", err)
+	}
+	defer response.Body.Close()
+	switch status := response.StatusCode; {
+	case status == http.StatusTooManyRequests || status >= http.StatusInternalServerError:
+		e := failed(platform.Transient, "the feed answered %d", status)
+		if seconds, err := strconv.Atoi(response.Header.Get("Retry-After")); err == nil {
+			e.Wait = time.Duration(min(max(seconds, 0), 3600)) * time.Second
+		}
+		return nil, e
+	case status != http.StatusOK:
+		return nil, failed(platform.Refused, "the feed answered %d: check its address", status)
+	}
+	data, err := io.ReadAll(io.LimitReader(response.Body, maxFeed+1))
+	if err != nil {
+		return nil, failed(platform.Transient, "the feed did not come whole: %w", err)
+	}
+	if len(data) > maxFeed {
+		return nil, failed(platform.Refused, "the feed is larger than %d MB", maxFeed>>20)
+	}
+	return Parse(data)
+}
+
+// Parse reads the items of a feed, the oldest first: by their times if all have one, and else in the opposite order
+// of the feed.
+func Parse(data []byte) ([]Item, error) {
+	read, err := gofeed.NewParser().Parse(bytes.NewReader(data))
+	if err != nil {
+		return nil, failed(platform.Refused, "the address leads to no feed: %w", err)
+	}
+	found := read.Items[:min(len(read.Items), maxItems)]
+	slices.Reverse(found)
+	if !slices.ContainsFunc(found, func(i *gofeed.Item) bool { return i.PublishedParsed == nil }) {
+		slices.SortStableFunc(found, func(a, b *gofeed.Item) int { return a.PublishedParsed.Compare(*b.PublishedParsed) })
+	}
+	items := make([]Item, 0, len(found))
+	for _, i := range found {
+		item := Item{Title: shorten(plain(i.Title), maxTitle), Link: strings.TrimSpace(i.Link), Summary: shorten(plain(i.Description), maxSummary)}
+		id := i.GUID
+		if id == "" {
+			id = item.Link
+		}
+		if id == "" {
+			id = item.Title + "\n" + item.Summary
+		}
+		sum := sha256.Sum256([]byte(id))
+		copy(item.Mark[:], sum[:])
+		items = append(items, item)
+	}
+	return items, nil
+}
+
+// plain is the text of what may be HTML.
+func plain(text string) string {
+	var out strings.Builder
+	for z := html.NewTokenizer(strings.NewReader(text)); ; {
+		switch z.Next() {
+		case html.ErrorToken:
+			return strings.Join(strings.Fields(out.String()), " ")
+		case html.TextToken:
+			out.WriteString(html.UnescapeString(string(z.Raw())))
+		default:
+			if name, _ := z.TagName(); string(name) == "p" || string(name) == "br" || string(name) == "li" {
+				out.WriteByte(' ')
+			}
+		}
+	}
+}
+
+func shorten(text string, limit int) string {
+	if r := []rune(text); len(r) > limit {
+		return strings.TrimSpace(string(r[:limit-1])) + "…"
+	}
+	return text
+}
+
+func failed(kind platform.Kind, format string, args ...any) *platform.Error {
+	return &platform.Error{Kind: kind, Scope: platform.ScopeContent, Err: fmt.Errorf(format, args...)}
+}

@@ -1,0 +1,69 @@
+package feed
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"belfry/platform"
+	"belfry/platform/fetch"
+)
+
+const rss = `<?xml version="1.0"?><rss version="2.0"><channel><title>News</title>
+<item><title>Second &amp;amp; last</title><link>https://news.example/2</link><guid>b</guid><pubDate>Tue, 03 Nov 2026 10:00:00 GMT</pubDate><description><![CDATA[<p>Two <b>bold</b></p><p>lines &amp; more</p>]]></description></item>
+<item><title>First</title><link>https://news.example/1</link><pubDate>Mon, 02 Nov 2026 10:00:00 GMT</pubDate></item>
+</channel></rss>`
+
+func TestItemsComeWithTheOldestFirstAndWithoutMarkup(t *testing.T) {
+	items, err := Parse([]byte(rss))
+	if err != nil || len(items) != 2 {
+		t.Fatal(items, err)
+	}
+	if i := items[0]; i.Title != "First" || i.Link != "https://news.example/1" {
+		t.Errorf("%+v", i)
+	}
+	if i := items[1]; i.Title != "Second & last" || i.Summary != "Two bold lines & more" || i.Mark == items[0].Mark {
+		t.Errorf("%+v", i)
+	}
+	changed, err := Parse([]byte(strings.ReplaceAll(rss, "Second", "Changed")))
+	if err != nil || changed[1].Mark != items[1].Mark {
+		t.Errorf("%+v, %v: a changed item is another one", changed, err)
+	}
+}
+
+func TestWhatAFeedAnswersIsSorted(t *testing.T) {
+	status, body := http.StatusOK, rss
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "30")
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(body))
+	}))
+	defer server.Close()
+	var local fetch.Allowed
+	if err := local.UnmarshalText([]byte("127.0.0.1")); err != nil {
+		t.Fatal(err)
+	}
+	if items, err := New(local).Read(t.Context(), server.URL); err != nil || len(items) != 2 {
+		t.Error(items, err)
+	}
+	_, err := New(fetch.Allowed{}).Read(t.Context(), server.URL)
+	if e := platform.AsError(err); err == nil || e.Kind != platform.Refused || !strings.Contains(e.Error(), "not public") {
+		t.Errorf("a private address: %v", err)
+	}
+	for _, c := range []struct {
+		status int
+		body   string
+		kind   platform.Kind
+	}{
+		{http.StatusServiceUnavailable, "", platform.Transient}, {http.StatusTooManyRequests, "", platform.Transient},
+		{http.StatusNotFound, "", platform.Refused}, {http.StatusOK, "<html><p>Hello", platform.Refused},
+		{http.StatusOK, strings.Repeat(" ", maxFeed+1), platform.Refused},
+	} {
+		status, body = c.status, c.body
+		_, err := New(local).Read(t.Context(), server.URL)
+		if e := platform.AsError(err); err == nil || e.Kind != c.kind {
+			t.Errorf("%d %.20q: %v", c.status, c.body, err)
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"belfry/store"
+)
+
+func TestOwnersMakeAndUseRulesOnThePage(t *testing.T) {
+	h := start(t)
+	h.signIn()
+	if a := h.get("/rules"); a.status != http.StatusOK || !strings.Contains(a.body, "No rules yet") {
+		t.Error(a.status, a.body)
+	}
+	if a := h.get("/rules/new"); a.status != http.StatusOK || !strings.Contains(a.body, "Next times") || !strings.Contains(a.body, "09:00 UTC") {
+		t.Error(a.status, a.body)
+	}
+	if a := h.submit("/rules/preview", "schedule_type", "daily", "times", "02:30", "zone", "Europe/Berlin"); !strings.Contains(a.body, "daily at 02:30") || !strings.Contains(a.body, "02:30 CE") {
+		t.Error(a.status, a.body)
+	}
+	if a := h.submit("/rules/preview", "schedule_type", "cron", "cron", "often"); !strings.Contains(a.body, "cannot be read") {
+		t.Error(a.status, a.body)
+	}
+	form := []string{"form", "one", "name", "Morning", "schedule_type", "weekly", "times", "09:00, 18:30", "days", "1", "days", "5", "source", "list", "items", "First\nSecond\n", "order", "circle", "account", "1"}
+	bad := h.submit("/rules/new", append(append([]string{}, form...), "zone", "Moskau")...)
+	if bad.status != http.StatusUnprocessableEntity || !strings.Contains(bad.body, "Moskau") || !strings.Contains(bad.body, "First\nSecond") {
+		t.Error(bad.status, bad.body)
+	}
+	for range 2 { // a second click makes no second rule
+		if a := h.submit("/rules/new", append(append([]string{}, form...), "zone", "Europe/Moscow")...); a.status != http.StatusSeeOther || a.header.Get("Location") != "/rules/1?done=rule-added" {
+			t.Fatal(a.status, a.header, a.body)
+		}
+	}
+	if a := h.get("/rules/1"); !strings.Contains(a.body, "Mon, Fri at 09:00, 18:30") || !strings.Contains(a.body, "MSK") {
+		t.Error(a.body)
+	}
+	if a := h.submit("/rules/1/dry-run"); a.status != http.StatusOK || !strings.Contains(a.body, "what it would post now") || !strings.Contains(a.body, "First") {
+		t.Error(a.status, a.body)
+	}
+	for _, do := range []string{"pause", "resume", "run"} {
+		if a := h.submit("/rules/1", "do", do); a.status != http.StatusSeeOther {
+			t.Error(do, a.status, a.body)
+		}
+	}
+	for end := time.Now().Add(20 * time.Second); ; {
+		var posts int
+		h.view(func(tx *store.Tx) error {
+			made, err := tx.Posts.OfRule(1, store.Query{})
+			posts = len(made.Items)
+			return err
+		})
+		if posts == 1 {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("it has made no post")
+		}
+	}
+	if a := h.get("/rules/1"); !strings.Contains(a.body, "First") || !strings.Contains(a.body, "1, of which 1 succeeded") {
+		t.Error(a.body)
+	}
+	if a := h.get("/rules/1/change"); !strings.Contains(a.body, `value="Morning"`) || !strings.Contains(a.body, "09:00, 18:30") {
+		t.Error(a.body)
+	}
+	changed := h.submit("/rules/1/change", "name", "Evening", "schedule_type", "custom", "dates", "2099-12-31T18:00", "source", "template", "template", "Good evening", "account", "1", "approval", "on")
+	if changed.status != http.StatusSeeOther {
+		t.Error(changed.status, changed.body)
+	}
+	if a := h.get("/rules"); !strings.Contains(a.body, "Evening") || !strings.Contains(a.body, "on 1 date") {
+		t.Error(a.body)
+	}
+	if a := h.get("/jobs"); !strings.Contains(a.body, "Evening") {
+		t.Error(a.body)
+	}
+	h.submit("/language", "lang", "ru", "back", "/rules/1")
+	for _, path := range []string{"/rules", "/rules/1", "/rules/new", "/rules/1/change", "/rules/1/remove"} {
+		if a := h.get(path); a.status != http.StatusOK || !strings.Contains(a.body, "равил") {
+			t.Error(path, a.status, a.body)
+		}
+	}
+	if a := h.submit("/rules/1/remove"); a.status != http.StatusSeeOther {
+		t.Error(a.status, a.body)
+	}
+	if a := h.get("/rules/1"); a.status != http.StatusNotFound {
+		t.Error(a.status)
+	}
+}

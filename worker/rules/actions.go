@@ -1,0 +1,175 @@
+package rules
+
+import (
+	"errors"
+	"slices"
+
+	"belfry/scheduler"
+	"belfry/store"
+)
+
+// Create writes a new rule and its job.
+func (w *Worker) Create(tx *store.Tx, d Draft) (store.Rule, error) {
+	rule := d.rule
+	rule.CreatedAt, rule.UpdatedAt = tx.Now(), tx.Now()
+	if err := tx.Rules.Put(&rule); err != nil {
+		return rule, err
+	}
+	return rule, putJob(tx, rule)
+}
+
+// Change writes a changed rule; another schedule holds from this moment. It refuses while the rule is carried out, and
+// if its owner has changed it since the change was prepared.
+func (w *Worker) Change(tx *store.Tx, d Draft) (store.Rule, error) {
+	rule, err := tx.Rules.Get(d.rule.ID)
+	if err != nil {
+		return rule, err
+	}
+	if err := scheduler.MayChange(tx, rule.JobName()); err != nil {
+		return rule, err
+	}
+	if !rule.UpdatedAt.Equal(d.was) {
+		return rule, store.Conflict("conflict.rule_changed", rule.ID)
+	}
+	feed, items := rule.Content.FeedURL, rule.Content.Items
+	rule.Name, rule.Description, rule.ScheduleType, rule.Trigger = d.rule.Name, d.rule.Description, d.rule.ScheduleType, d.rule.Trigger
+	rule.Content, rule.Platforms, rule.Accounts = d.rule.Content, d.rule.Platforms, d.rule.Accounts
+	if d.rule.Active && !rule.Active {
+		rule.Reason = store.Reason{}
+	}
+	rule.Active, rule.Tries, rule.UpdatedAt = d.rule.Active, 0, tx.Now()
+	if !slices.Equal(items, rule.Content.Items) {
+		rule.Position = 0
+	}
+	if feed != rule.Content.FeedURL {
+		if err := forget(tx, rule.ID); err != nil {
+			return rule, err
+		}
+	}
+	if rule.Active && listEnded(rule) {
+		return rule, store.Conflict("conflict.rule_list_ended", rule.ID)
+	}
+	if err := tx.Rules.Put(&rule); err != nil {
+		return rule, err
+	}
+	return rule, putJob(tx, rule)
+}
+
+// listEnded reports whether each item of a list was posted that is gone through once.
+func listEnded(r store.Rule) bool {
+	return r.Content.Source == "list" && r.Content.Order == "once" && r.Position >= len(r.Content.Items)
+}
+
+// putJob writes the job of a rule that is active, and removes that of one that is not.
+func putJob(tx *store.Tx, rule store.Rule) error {
+	if !rule.Active {
+		return scheduler.Delete(tx, rule.JobName())
+	}
+	return scheduler.Put(tx, rule.Job())
+}
+
+// Remove deletes a rule with its job. Its posts stay.
+func (w *Worker) Remove(tx *store.Tx, id uint64) error {
+	rule, err := tx.Rules.Get(id)
+	if err != nil {
+		return err
+	}
+	if err := scheduler.MayChange(tx, rule.JobName()); err != nil {
+		return err
+	}
+	if err := forget(tx, id); err != nil {
+		return err
+	}
+	if err := scheduler.Delete(tx, rule.JobName()); err != nil {
+		return err
+	}
+	return tx.Rules.Delete(id)
+}
+
+// forget removes what a rule remembers of its feed.
+func forget(tx *store.Tx, id uint64) error {
+	memory, err := tx.FeedMemories.Of(id)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return tx.FeedMemories.Delete(memory.ID)
+}
+
+// Pause keeps a rule from being carried out until it is resumed. A run under way is not disturbed.
+func (w *Worker) Pause(tx *store.Tx, id uint64) (store.Rule, error) {
+	rule, err := active(tx, id)
+	if err != nil {
+		return rule, err
+	}
+	_, err = scheduler.Pause(tx, rule.JobName())
+	return rule, err
+}
+
+// Resume lets a rule go on that is paused or switched off. Failures count from zero again.
+func (w *Worker) Resume(tx *store.Tx, id uint64) (store.Rule, error) {
+	rule, err := tx.Rules.Get(id)
+	if err != nil {
+		return rule, err
+	}
+	if listEnded(rule) {
+		return rule, store.Conflict("conflict.rule_list_ended", id)
+	}
+	if rule.Stopped || !rule.Active {
+		rule.Active, rule.Stopped, rule.FailedInRow, rule.Reason = true, false, 0, store.Reason{}
+		if err := tx.Rules.Put(&rule); err != nil {
+			return rule, err
+		}
+	}
+	if err := putJob(tx, rule); err != nil { // refused where no time is to come
+		return rule, scheduleError(err)
+	}
+	_, err = scheduler.Resume(tx, rule.JobName())
+	return rule, err
+}
+
+// RunNow carries a rule out at once, paused or not. Its schedule is not shifted.
+func (w *Worker) RunNow(tx *store.Tx, id uint64) (store.Rule, error) {
+	rule, err := active(tx, id)
+	if err != nil {
+		return rule, err
+	}
+	_, err = scheduler.RunNow(tx, rule.JobName())
+	return rule, err
+}
+
+// active returns a rule that has a job, and refuses one that has none.
+func active(tx *store.Tx, id uint64) (store.Rule, error) {
+	rule, err := tx.Rules.Get(id)
+	if err == nil && !rule.Active {
+		err = store.Conflict("conflict.rule_off", id)
+	}
+	return rule, err
+}
+
+// Status is a rule with how its job stands.
+type Status struct {
+	store.Rule
+	Job    store.Job    // zero if it has none
+	Paused bool         // it is not carried out at its times
+	Why    store.Reason // it waits, or made no posts
+}
+
+// StatusOf reads how a rule stands.
+func StatusOf(tx *store.Tx, rule store.Rule) (s Status, err error) {
+	s.Rule, s.Why = rule, rule.Reason
+	job, err := tx.Jobs.ByName(rule.JobName())
+	if errors.Is(err, store.ErrNotFound) {
+		return s, nil
+	}
+	if err != nil {
+		return s, err
+	}
+	s.Job, s.Paused = job, job.Paused || job.State == store.JobPaused
+	if s.Why.Zero() {
+		s.Why, err = scheduler.Why(tx, job)
+	}
+	return s, err
+}

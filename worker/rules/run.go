@@ -1,0 +1,233 @@
+package rules
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"belfry/platform"
+	"belfry/scheduler"
+	"belfry/store"
+	"belfry/worker/posts"
+)
+
+// made is what a run makes of a text: a content, and a post of it to each target.
+type made struct {
+	text   string
+	drafts []posts.Draft
+}
+
+// Run carries a rule out: it makes the texts, and in the transaction that ends the run the contents and posts.
+func (w *Worker) Run(ctx context.Context, job store.Job) (scheduler.Outcome, error) {
+	var rule store.Rule
+	err := w.db.View(func(tx *store.Tx) (err error) {
+		rule, err = tx.Rules.Get(job.Subject)
+		return err
+	})
+	if err != nil {
+		return scheduler.Outcome{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, runTime)
+	defer cancel()
+	t, err := w.write(ctx, rule)
+	var all []made
+	if err == nil {
+		all, err = w.prepareAll(ctx, rule, t.all)
+	}
+	if err != nil {
+		return w.failed(rule, job, unusable(t, len(all), err), err), nil
+	}
+	return scheduler.Outcome{Reason: t.why, Write: func(tx *store.Tx) error { return w.finish(tx, job, t, all) }}, nil
+}
+
+// unusable is what a rule remembers of its feed after an error: the item whose text a network has refused. It must not
+// keep those behind it from being posted. Ready are the texts before it.
+func unusable(t texts, ready int, err error) texts {
+	wrong, ok := errors.AsType[*store.FieldError](err)
+	if !ok || wrong.Field != "text" || ready >= len(t.marks) {
+		return texts{}
+	}
+	return texts{marks: t.marks[ready : ready+1], present: t.present}
+}
+
+// prepareAll checks the posts of each text. Beside an error it returns those before it.
+func (w *Worker) prepareAll(ctx context.Context, r store.Rule, texts []string) (all []made, err error) {
+	to, err := w.targets(r)
+	if err != nil {
+		return nil, err
+	}
+	for _, text := range texts {
+		m := made{text: text}
+		for _, t := range to {
+			draft, err := w.posts.Prepare(ctx, w.request(r, t, text))
+			if err != nil {
+				return all, placed(err, t.field, "text")
+			}
+			m.drafts = append(m.drafts, draft)
+		}
+		all = append(all, m)
+	}
+	return all, nil
+}
+
+// finish writes the contents and posts of a run and what the rule has become.
+func (w *Worker) finish(tx *store.Tx, job store.Job, t texts, all []made) error {
+	rule, err := tx.Rules.Get(job.Subject)
+	if err != nil {
+		return err
+	}
+	for _, m := range all {
+		content := store.Content{
+			Title: rule.Content.Title, Text: m.text, Format: rule.Content.Format, Media: rule.Content.Media, CreatedAt: tx.Now(),
+		}
+		if content.Format == "" {
+			content.Format = string(platform.Plain)
+		}
+		if err := tx.Contents.Put(&content); err != nil {
+			return err
+		}
+		for _, draft := range m.drafts {
+			post, err := w.posts.Schedule(tx, draft)
+			if err != nil {
+				return err
+			}
+			post.RuleID, post.ContentID = rule.ID, content.ID
+			if err := tx.Posts.Put(&post); err != nil {
+				return err
+			}
+			rule.PostsMade++
+		}
+	}
+	if err := remember(tx, rule.ID, t.marks, t.present); err != nil {
+		return err
+	}
+	rule.Succeeded++
+	rule.Position, rule.FailedInRow, rule.Stopped, rule.Reason = t.position, 0, false, t.why
+	return w.settle(tx, rule, t.why.Code == store.ReasonListEnded)
+}
+
+// settle writes a rule at the end of an occurrence. One for which nothing is left to do has no job any more.
+func (w *Worker) settle(tx *store.Tx, rule store.Rule, ended bool) error {
+	rule.Executions++
+	rule.Tries, rule.LastAt = 0, tx.Now()
+	next, err := scheduler.Next(rule.Trigger, rule.JobName(), tx.Now())
+	if err != nil {
+		return err
+	}
+	if next.IsZero() && rule.Reason.Zero() {
+		rule.Reason = store.Reason{Code: store.ReasonScheduleEnded}
+	}
+	if ended || next.IsZero() {
+		rule.Active = false
+		if err := scheduler.Delete(tx, rule.JobName()); err != nil {
+			return err
+		}
+	}
+	return tx.Rules.Put(&rule)
+}
+
+// failed ends a run that made nothing: it is tried again, or the occurrence has failed.
+func (w *Worker) failed(r store.Rule, job store.Job, t texts, err error) scheduler.Outcome {
+	why := store.Reason{Code: store.ReasonError, Detail: w.say.Error(err)}
+	if budget, ok := errors.AsType[errBudget](err); ok {
+		why = budget.Reason
+	}
+	wait, again := mayRepeat(err)
+	if tries := r.Tries + 1; again && tries < attempts {
+		why.Code, why.N, why.Of = store.ReasonRetry, tries, attempts
+		pause := max(wait, scheduler.Retry{Backoff: backoff, Jitter: jitter}.Delay(tries))
+		return scheduler.Outcome{Again: w.db.Now().Add(pause), Reason: why, Err: err, Write: func(tx *store.Tx) error {
+			rule, err := tx.Rules.Get(job.Subject)
+			if err != nil {
+				return err
+			}
+			rule.Tries, rule.Reason = tries, why
+			return tx.Rules.Put(&rule)
+		}}
+	}
+	return scheduler.Outcome{Failed: true, Reason: why, Err: err, Write: func(tx *store.Tx) error {
+		rule, err := tx.Rules.Get(job.Subject)
+		if err != nil {
+			return err
+		}
+		if err := remember(tx, rule.ID, t.marks, t.present); err != nil {
+			return err
+		}
+		rule.Failed++
+		rule.FailedInRow++
+		rule.Reason = why
+		if rule.FailedInRow >= rule.Content.PauseAfter && !rule.Stopped {
+			if err := stop(tx, &rule); err != nil {
+				return err
+			}
+		}
+		return w.settle(tx, rule, false)
+	}}
+}
+
+// mayRepeat reports whether an error may be over soon, and how long to wait at least.
+func mayRepeat(err error) (wait time.Duration, again bool) {
+	e, ok := errors.AsType[*platform.Error](err)
+	if !ok {
+		return 0, errors.Is(err, context.DeadlineExceeded)
+	}
+	return e.Wait, e.Kind == platform.Wait || e.Kind == platform.Transient
+}
+
+// stop pauses a rule whose run fails, and raises the alert.
+func stop(tx *store.Tx, rule *store.Rule) error {
+	job, err := tx.Jobs.ByName(rule.JobName())
+	if err != nil {
+		return err
+	}
+	job.Paused = true // when the run has ended
+	if err := tx.Jobs.Put(&job); err != nil {
+		return err
+	}
+	why := rule.Reason
+	rule.Stopped, rule.Reason = true, store.Reason{Code: store.ReasonFailures, Detail: why.Detail, N: rule.FailedInRow}
+	return tx.Alerts.Raise(store.Alert{
+		Kind: store.AlertRulePaused, About: rule.JobName(), Subject: rule.ID, Name: rule.Name, Reason: why, Count: int64(rule.FailedInRow),
+	})
+}
+
+// Planned is a post as a dry run shows it.
+type Planned struct {
+	Platform   string
+	IdentityID uint64 // 0: the platform's default
+	Text       string
+	Format     string
+	Media      []store.Media
+}
+
+// DryRun returns what a rule would post now, and why it would post nothing or nothing more. It writes nothing but what
+// is asked of the AI, which counts towards the day's budget.
+func (w *Worker) DryRun(ctx context.Context, id uint64) (all []Planned, why store.Reason, err error) {
+	var rule store.Rule
+	err = w.db.View(func(tx *store.Tx) (err error) {
+		if rule, err = tx.Rules.Get(id); err == nil && listEnded(rule) {
+			err = store.Conflict("conflict.rule_list_ended", id)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, why, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, runTime)
+	defer cancel()
+	t, err := w.write(ctx, rule)
+	if err == nil {
+		_, err = w.prepareAll(ctx, rule, t.all)
+	}
+	if err != nil {
+		return nil, why, w.refusal(err)
+	}
+	to, err := w.targets(rule)
+	for _, text := range t.all {
+		for _, at := range to {
+			r := w.request(rule, at, text)
+			all = append(all, Planned{r.Platform, r.IdentityID, text, r.Format, r.Media})
+		}
+	}
+	return all, t.why, err
+}

@@ -1,0 +1,233 @@
+package rules
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"time"
+
+	"belfry/i18n"
+	"belfry/platform"
+	"belfry/platform/ai"
+	"belfry/store"
+)
+
+// texts is what a run posts: one content for each text, and what the rule remembers of it.
+type texts struct {
+	all      []string
+	marks    [][8]byte    // of the feed's items whose texts these are
+	present  [][8]byte    // of all items that the feed has now
+	position int          // of the list afterwards
+	why      store.Reason // there is no text, or none will follow
+}
+
+// write returns what a rule posts now.
+func (w *Worker) write(ctx context.Context, r store.Rule) (t texts, err error) {
+	t.position = r.Position
+	c := r.Content
+	switch {
+	case c.Source == "template":
+		t.all = []string{w.fill(r, c.Template, nil)}
+	case c.Source == "list":
+		t.all, t.position = []string{item(r)}, r.Position+1
+		if c.Order == "once" && t.position >= len(c.Items) {
+			t.why = store.Reason{Code: store.ReasonListEnded}
+		}
+	case c.Source == "feed":
+		return w.readFeed(ctx, r)
+	case c.Source == "" && !w.HasAI():
+		t.all = []string{ownWords(c)}
+	default:
+		var text string
+		text, err = w.writePost(ctx, r)
+		t.all = []string{text}
+	}
+	return t, err
+}
+
+// ownWords is what a content says that no one else writes.
+func ownWords(c store.RuleContent) string { return strings.TrimSpace(c.Title + "\n\n" + c.Description) }
+
+// item is the item of a list that comes next. A shuffled list has each item once in a round, in an order that the
+// rule's id and the round decide.
+func item(r store.Rule) string {
+	n, items := r.Position, r.Content.Items
+	if r.Content.Order != "shuffle" {
+		return items[n%len(items)]
+	}
+	round := rand.New(rand.NewPCG(r.ID, uint64(n/len(items)))) //nolint:gosec // an order, no secret
+	return items[round.Perm(len(items))[n%len(items)]]
+}
+
+// fill fills a template in. Values are taken as text, whatever the format; what is not known stays as it is.
+func (w *Worker) fill(r store.Rule, template string, values []string) string {
+	zone, err := time.LoadLocation(r.Trigger.Zone)
+	if err != nil {
+		zone = w.cfg.Zone
+	}
+	say, now := i18n.For(cmp.Or(r.Content.Language, w.cfg.Lang), zone), w.db.Now().In(zone)
+	values = append(values[:len(values):len(values)], // the first of two values holds
+		"{title}", r.Content.Title, "{description}", r.Content.Description,
+		"{date}", say.Day(now), "{time}", say.Clock(now), "{number}", strconv.Itoa(r.PostsMade+1),
+		"{weekday}", say.T("time.weekday."+strconv.Itoa(int(now.Weekday()))))
+	if platform.Format(r.Content.Format) == platform.HTML {
+		for i := 1; i < len(values); i += 2 {
+			values[i] = html.EscapeString(values[i])
+		}
+	}
+	return strings.TrimSpace(strings.NewReplacer(values...).Replace(template))
+}
+
+const (
+	// lastPosts is how many posts of a rule the AI is shown, so that it does not repeat them.
+	lastPosts = 5
+	// shownPost is how much of each, in characters.
+	shownPost = 600
+)
+
+// writePost has the AI write the next post of a rule.
+func (w *Worker) writePost(ctx context.Context, r store.Rule) (string, error) {
+	b := Brief{Title: r.Content.Title, Description: r.Content.Description, Language: r.Content.Language, Format: r.Content.Format}
+	to, err := w.targets(r)
+	if err != nil {
+		return "", err
+	}
+	for _, t := range to {
+		if m, err := w.posts.Measure(w.request(r, t, "x")); err == nil && (b.Limit == 0 || m.Limit < b.Limit) {
+			b.Limit = m.Limit
+		}
+	}
+	err = w.db.View(func(tx *store.Tx) error {
+		last, err := tx.Posts.OfRule(r.ID, store.Query{Limit: lastPosts * len(to)})
+		for _, p := range last.Items {
+			if text := store.Shorten(p.Text, shownPost); len(b.Last) < lastPosts && (len(b.Last) == 0 || b.Last[len(b.Last)-1] != text) {
+				b.Last = append(b.Last, text)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	return w.ask(ctx, b)
+}
+
+// Brief says what the AI is to write.
+type Brief struct {
+	Title, Description string
+	Language           string // such as ru; empty means that of the title and the description
+	Format             string // html, markdown, or plain
+	Limit              int    // characters; 0 means none
+	Last               []string
+}
+
+// Write has the AI write a post, within the day's budget. That it does not is a [*store.ConflictError].
+func (w *Worker) Write(ctx context.Context, b Brief) (string, error) {
+	text, err := w.ask(ctx, b)
+	return text, w.refusal(err)
+}
+
+// refusal makes an error of an AI or a feed one that can be said to people.
+func (w *Worker) refusal(err error) error {
+	if budget, ok := errors.AsType[errBudget](err); ok {
+		return store.Conflict("conflict.ai_budget", budget.N, budget.Of)
+	}
+	if _, outside := errors.AsType[*platform.Error](err); outside {
+		return store.Conflict("conflict.network", store.Detail(w.say.Error(err)))
+	}
+	return err
+}
+
+// ask has the AI write a post, within the day's budget. That it does not is an [errBudget] or a [*platform.Error].
+func (w *Worker) ask(ctx context.Context, b Brief) (string, error) {
+	if err := w.spend(1, 0); err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, ai.Deadline)
+	defer cancel()
+	written, err := w.sources.Write(ctx, b.messages())
+	if spent := w.spend(0, written.Tokens); err == nil {
+		err = spent
+	}
+	return written.Text, err
+}
+
+// messages asks for a post.
+func (b Brief) messages() []ai.Message {
+	rules := "You write posts for a channel. Answer with the text of one post and nothing else: no introduction, no quotation marks around it, no alternatives."
+	switch platform.Format(b.Format) {
+	case platform.HTML:
+		rules += " Use no markup but <b>, <i> and <a href>."
+	case platform.Markdown:
+		rules += " Use no markup but **bold**, *italic* and [links](https://…)."
+	default:
+		rules += " Use no markup."
+	}
+	if b.Language != "" {
+		rules += " Write in this language: " + b.Language + "."
+	} else {
+		rules += " Write in the language of the task."
+	}
+	if b.Limit > 0 {
+		rules += fmt.Sprintf(" Write at most %d characters.", b.Limit*9/10)
+	}
+	task := "Title: " + b.Title + "\nTask: " + b.Description
+	if len(b.Last) > 0 {
+		task += "\n\nThese posts are published already. Do not repeat what they say:\n\n" + strings.Join(b.Last, "\n\n---\n\n")
+	}
+	return []ai.Message{{Role: "system", Content: rules}, {Role: "user", Content: task}}
+}
+
+// settingSpent is what the AI was asked on a day.
+const settingSpent = "ai.spent"
+
+// Spent is what the AI was asked on a day, which begins at midnight in the worker's zone.
+type Spent struct {
+	Day      string `json:"day"` // 2026-11-24
+	Requests int    `json:"requests"`
+	Tokens   int    `json:"tokens"`
+}
+
+// Spent returns what the AI was asked today.
+func (w *Worker) Spent(tx *store.Tx) (today Spent, err error) {
+	text, err := tx.Settings.Value(settingSpent)
+	if err != nil && !store.IsCorrupt(err) { // a damaged row is let go by the next one
+		return today, err
+	}
+	day := tx.Now().In(w.cfg.Zone).Format(time.DateOnly)
+	if json.Unmarshal([]byte(text), &today) != nil || today.Day != day {
+		today = Spent{Day: day}
+	}
+	return today, nil
+}
+
+// errBudget says that the AI was asked enough for this day.
+type errBudget struct{ store.Reason }
+
+func (e errBudget) Error() string { return "the day's budget of the AI is used up" }
+
+// spend counts what is asked of the AI. A question that goes beyond the day's budget is refused.
+func (w *Worker) spend(requests, tokens int) error {
+	return w.db.Update(func(tx *store.Tx) error {
+		today, err := w.Spent(tx)
+		if err != nil {
+			return err
+		}
+		if requests > 0 && (today.Requests >= w.cfg.AIRequests || today.Tokens >= w.cfg.AITokens) {
+			return errBudget{store.Reason{Code: store.ReasonAIBudget, N: today.Requests, Of: w.cfg.AIRequests}}
+		}
+		today.Requests += requests
+		today.Tokens += tokens
+		text, err := json.Marshal(today)
+		if err != nil {
+			return fmt.Errorf("write what the AI was asked: %w", err)
+		}
+		return tx.Settings.Set(settingSpent, string(text))
+	})
+}
