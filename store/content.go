@@ -16,9 +16,10 @@ type Content struct {
 	CreatedAt   time.Time `json:"created_at"`
 }
 
-// Media is a file that is shown with a text. Exactly one of File and URL is set.
+// Media is a file that is shown with a text. Exactly one of ID, File and URL is set.
 type Media struct {
-	Kind string `json:"kind"` // photo, video or document
+	Kind string `json:"kind"`         // photo, video or document
+	ID   uint64 `json:"id,omitempty"` // of an uploaded one
 	File string `json:"file,omitempty"`
 	URL  string `json:"url,omitempty"`
 	Name string `json:"name,omitempty"`
@@ -34,6 +35,7 @@ func contentTable() def[Content] {
 		indexes: []Index[Content]{
 			// Every table has an index that all its rows are in: so Verify misses a row that is gone.
 			{Name: "created", Key: func(c *Content) []byte { return key(nil).time(c.CreatedAt) }},
+			{Name: "media", Key: func(c *Content) []byte { return mediaKey(c.Media, c.CreatedAt) }},
 		},
 	}
 }

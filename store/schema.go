@@ -30,6 +30,8 @@ type tables struct {
 	AccountSites   AccountSites
 	Notices        Notices
 	Alerts         Alerts
+	Media          MediaFiles
+	mediaChunks    Table[mediaChunk]
 }
 
 // schema is what the file holds: every table and index, and the buckets that they are kept in.
@@ -77,6 +79,8 @@ func newSchema() *schema {
 	add(s, accountSiteTable(), func(t *tables) *Table[AccountSite] { return &t.AccountSites.Table })
 	add(s, noticeTable(), func(t *tables) *Table[Notice] { return &t.Notices.Table })
 	add(s, alertTable(), func(t *tables) *Table[Alert] { return &t.Alerts.Table })
+	add(s, mediaTable(), func(t *tables) *Table[MediaFile] { return &t.Media.Table })
+	add(s, mediaChunkTable(), func(t *tables) *Table[mediaChunk] { return &t.mediaChunks })
 	return s
 }
 
@@ -120,5 +124,6 @@ func migrations() []migration {
 		func(*bbolt.Tx) ([]string, error) { return []string{"notices"}, nil }, // 6: an index of undelivered notices
 		markPlain, // 7: secrets are sealed
 		func(*bbolt.Tx) ([]string, error) { return nil, nil }, // 8: jobs and runs may be packed
+		func(*bbolt.Tx) ([]string, error) { return nil, nil }, // 9: uploaded media
 	}
 }

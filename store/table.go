@@ -16,7 +16,9 @@ type def[T any] struct {
 	valid  func(*T) error  // nil: any row is valid
 	secret func(*T) secret // nil: it has none
 	// job returns the job without which nothing would come of a row; without a name if it needs none.
-	job     func(*Tx, *T) Job
+	job func(*Tx, *T) Job
+	// whole says what a row lacks that belongs to it in other tables; empty if nothing. nil: nothing belongs to it.
+	whole   func(*T, *Tx) string
 	indexes []Index[T]
 
 	number int // position in the schema
@@ -51,7 +53,9 @@ func (t Table[T]) Get(id uint64) (row T, err error) {
 }
 
 func (t Table[T]) decode(id uint64, data []byte) (row T, err error) {
-	if err := decodeRow(id, data, &row); err != nil {
+	err = decodeRow(id, data, &row)
+	t.tx.release(data)
+	if err != nil {
 		t.tx.damage.add(t.def.name, id, fault{text: err.Error()})
 		return row, &CorruptError{Table: t.def.name, ID: id, Err: err}
 	}
