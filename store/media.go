@@ -164,6 +164,16 @@ func (t MediaFiles) Finish(found MediaFile, thumbnail []byte) (MediaFile, error)
 	return f, errors.Join(err, t.Put(&f))
 }
 
+// Hide takes a file from those that are ready. [DB.RemoveMedia] removes it then.
+func (t MediaFiles) Hide(id uint64) error {
+	f, err := t.Get(id)
+	if err != nil {
+		return err
+	}
+	f.Ready = false
+	return t.Put(&f)
+}
+
 // removeSome removes some chunks of a file, and with the last ones the file. It is not ready any more then.
 func (t MediaFiles) removeSome(id uint64) (done bool, err error) {
 	f, err := t.Get(id)
