@@ -41,9 +41,17 @@ func contentTable() def[Content] {
 }
 
 // Fill completes what is to be sent: either a text and media of its own, or those of the content with
-// the given id, whose format holds unless another one is given. It refuses both, and neither, with a
-// [*FieldError].
-func (t Contents) Fill(id uint64, text *string, media *[]Media, format *string) error {
+// the given id, whose format holds unless another one is given, and what media say of themselves. It refuses both,
+// and neither, with a [*FieldError].
+func (t Contents) Fill(id uint64, text *string, media *[]Media, format *string) (err error) {
+	if err := t.fill(id, text, media, format); err != nil {
+		return err
+	}
+	*media, err = t.tx.Media.Fill(*media)
+	return err
+}
+
+func (t Contents) fill(id uint64, text *string, media *[]Media, format *string) error {
 	given := *text != "" || len(*media) > 0
 	switch {
 	case id == 0 && !given:

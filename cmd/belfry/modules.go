@@ -23,6 +23,7 @@ import (
 	"belfry/worker/adminbot"
 	"belfry/worker/alerts"
 	"belfry/worker/identities"
+	"belfry/worker/media"
 	"belfry/worker/notices"
 	"belfry/worker/posts"
 	"belfry/worker/tasks"
@@ -33,6 +34,7 @@ type workers struct {
 	identities *identities.Worker
 	posts      *posts.Worker
 	tasks      *tasks.Worker
+	media      *media.Worker
 	accounts   *accounts.Worker
 	notices    *notices.Worker
 	alerts     *alerts.Worker
@@ -52,6 +54,7 @@ func (w workers) modules() []module {
 		{pages: page.Today},
 		{w.posts.Module(), api.Posts(w.posts), page.Posts(w.posts)},
 		{w.tasks.Module(), api.Tasks(w.tasks), page.Tasks(w.tasks, api.SendDeliveries)},
+		{w.media.Module(), api.Uploads(w.media), nil},
 		{w.accounts.Module(), api.Accounts(w.accounts), page.Accounts(w.accounts)},
 		{w.alerts.Module(), api.Alerts(w.alerts), page.Alerts(w.alerts)},
 		{worker.Module{}, api.Jobs, page.Jobs},
@@ -118,9 +121,10 @@ func (s *settings) workers(db *store.DB, zone *time.Location, log zerolog.Logger
 	if err != nil {
 		return w, err
 	}
+	w.media = media.New(db, s.Uploads)
 	network, err := telegram.New(db, telegram.Config{
 		AppID: s.TelegramAPIID, AppHash: s.TelegramAPIHash, Server: s.TelegramDC, Key: s.TelegramKey,
-		MediaDir: s.Media, Private: s.AllowPrivate, Version: version(), Log: part(log, "telegram"),
+		MediaDir: s.Media, Media: w.media.Open, Private: s.AllowPrivate, Version: version(), Log: part(log, "telegram"),
 		Seen: func(identityID uint64, counts map[platform.ChatRef]int) {
 			if err := w.tasks.Seen(identityID, counts); err != nil {
 				log.Warn().Err(err).Msg("messages in chats were not counted")

@@ -7,11 +7,13 @@ package media
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
+	"belfry/platform"
 	"belfry/scheduler"
 	"belfry/store"
 	"belfry/worker"
@@ -98,4 +100,17 @@ func tooLarge(key string, args ...any) error {
 
 func notWhatItSays(key string, args ...any) error {
 	return &RefusedError{store.Invalid("file", key, args...), false}
+}
+
+// Open opens a file for a network.
+func (w *Worker) Open(id uint64) (platform.MediaFile, error) {
+	r, err := w.db.OpenMedia(id)
+	if errors.Is(err, store.ErrNotFound) || err == nil && !r.File().Ready {
+		return platform.MediaFile{}, &platform.Error{Kind: platform.Refused, Scope: platform.ScopeContent, Field: "media",
+			Err: fmt.Errorf("the uploaded file %d was deleted: upload it again", id)}
+	}
+	if err != nil {
+		return platform.MediaFile{}, &platform.Error{Kind: platform.Transient, Scope: platform.ScopeContent, Field: "media", Err: err}
+	}
+	return platform.MediaFile{ReadCloser: r, Name: r.File().Name, Type: r.File().Type, Size: r.File().Size}, nil
 }
