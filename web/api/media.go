@@ -62,7 +62,7 @@ type mediaDoor struct {
 
 // fileBody describes the body of an upload.
 func fileBody() *huma.RequestBody {
-	file := &huma.Schema{Type: huma.TypeString}
+	file := &huma.Schema{Type: huma.TypeString, Format: "binary"}
 	return &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
 		"multipart/form-data": {Schema: &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{"file": {Type: huma.TypeArray, Items: file}}}},
 		"*/*":                 {Schema: file},
@@ -72,7 +72,7 @@ func fileBody() *huma.RequestBody {
 // binary describes an answer that is a file.
 func binary(kind string) func(*huma.Operation) {
 	return func(op *huma.Operation) {
-		content := map[string]*huma.MediaType{kind: {Schema: &huma.Schema{Type: huma.TypeString}}}
+		content := map[string]*huma.MediaType{kind: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}
 		op.Responses = map[string]*huma.Response{
 			"200": {Description: "The file", Content: content}, "206": {Description: "The range that was asked for", Content: content},
 			"304": {Description: "It is as the caller has it"}, "416": {Description: "The file has no such range"},
