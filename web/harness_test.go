@@ -139,7 +139,7 @@ func startWith(t testing.TB, network func(*harness) (tasks.Network, platform.Log
 	h.server, err = New(cfg, db, schedule, Doors{
 		API: []api.Door{api.Posts(h.posts), api.Identities(logins), api.Tasks(h.tasks), api.Uploads(h.media), api.Accounts(h.watch), api.Alerts(h.alerts), api.Jobs},
 		Pages: []page.Door{
-			page.Today, page.Posts(h.posts), page.Tasks(h.tasks, api.SendDeliveries), page.Accounts(h.watch), page.Alerts(h.alerts), page.Jobs, page.Identities(logins),
+			page.Today, page.Posts(h.posts), page.Tasks(h.tasks, api.SendDeliveries), page.Media(h.media, page.MediaConfig{Send: api.MediaAnswer, Free: func() (int64, error) { return 5 << 30, nil }}), page.Accounts(h.watch), page.Alerts(h.alerts), page.Jobs, page.Identities(logins),
 		},
 		Wrong: h.alerts.Wrong,
 	})

@@ -35,6 +35,7 @@ type workers struct {
 	posts      *posts.Worker
 	tasks      *tasks.Worker
 	media      *media.Worker
+	free       func() (int64, error) // bytes on the disk of the file
 	accounts   *accounts.Worker
 	notices    *notices.Worker
 	alerts     *alerts.Worker
@@ -54,7 +55,7 @@ func (w workers) modules() []module {
 		{pages: page.Today},
 		{w.posts.Module(), api.Posts(w.posts), page.Posts(w.posts)},
 		{w.tasks.Module(), api.Tasks(w.tasks), page.Tasks(w.tasks, api.SendDeliveries)},
-		{w.media.Module(), api.Uploads(w.media), nil},
+		{w.media.Module(), api.Uploads(w.media), page.Media(w.media, page.MediaConfig{Send: api.MediaAnswer, Free: w.free})},
 		{w.accounts.Module(), api.Accounts(w.accounts), page.Accounts(w.accounts)},
 		{w.alerts.Module(), api.Alerts(w.alerts), page.Alerts(w.alerts)},
 		{worker.Module{}, api.Jobs, page.Jobs},
@@ -122,6 +123,10 @@ func (s *settings) workers(db *store.DB, zone *time.Location, log zerolog.Logger
 		return w, err
 	}
 	w.media = media.New(db, s.Uploads)
+	w.free = func() (int64, error) {
+		d, err := disk(s.DB)
+		return d.Free, err
+	}
 	network, err := telegram.New(db, telegram.Config{
 		AppID: s.TelegramAPIID, AppHash: s.TelegramAPIHash, Server: s.TelegramDC, Key: s.TelegramKey,
 		MediaDir: s.Media, Media: w.media.Open, Private: s.AllowPrivate, Version: version(), Log: part(log, "telegram"),
