@@ -1,16 +1,20 @@
 package web
 
 import (
+	"bytes"
+	"context"
 	"encoding/base64"
 	"fmt"
 	"image/color"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 
 	"belfry/store"
+	"belfry/worker/posts"
 )
 
 // drop puts pictures of three colours on an element, as if they were dragged there.
@@ -132,4 +136,34 @@ func TestFilesComeWithTheFormWithoutAScript(t *testing.T) {
 	if a := h.do(r); a.status != http.StatusForbidden {
 		t.Errorf("without the token: %d", a.status)
 	}
+}
+
+// uploads adds files to the newsroom, and a post with two of them and one from elsewhere. It returns the path of the
+// form of another one like it.
+func (h *harness) uploads() string {
+	var media []store.Media
+	for _, f := range []file{
+		{"the new trams at the depot, early in the morning.png", "", picture(900, 600, color.RGBA{60, 110, 130, 255})},
+		{"square.png", "", picture(500, 900, color.RGBA{190, 120, 40, 255})},
+		{"council-budget-2027.pdf", "", append([]byte("%PDF-1.7"), make([]byte, 700_000)...)},
+	} {
+		made, err := h.media.Add(context.Background(), f.name, "", bytes.NewReader(f.data))
+		if err != nil {
+			h.fatal(err)
+		}
+		media = append(media, store.Media{ID: made.ID})
+	}
+	draft, err := h.posts.Prepare(context.Background(), posts.Request{
+		Platform: "telegram", IdentityID: 1, Text: "Three new trams for line 4", ScheduledTime: h.soon(26 * time.Hour),
+		Media: []store.Media{media[0], media[1], {Kind: "photo", URL: "https://example.org/tram.jpg"}},
+	})
+	if err != nil {
+		h.fatal(err)
+	}
+	var made store.Post
+	h.update(func(tx *store.Tx) (err error) {
+		made, err = h.posts.Schedule(tx, draft)
+		return err
+	})
+	return fmt.Sprint("/posts/new?from=", made.ID)
 }
