@@ -59,6 +59,13 @@ func (w *MediaWriter) Flush() error {
 	if err := w.db.Update(func(tx *Tx) error { return tx.Media.append(w.id, w.buf) }); err != nil {
 		return fmt.Errorf("write media %d: %w", w.id, err)
 	}
+	err := w.db.View(func(tx *Tx) error {
+		tx.release()
+		return nil
+	})
+	if err != nil {
+		return err
+	}
 	w.sum.Write(w.buf)
 	w.size, w.buf = w.size+int64(len(w.buf)), w.buf[:0]
 	return nil
@@ -128,6 +135,7 @@ func (r *MediaReader) load() error {
 	first := int(r.at / int64(r.file.Chunk))
 	r.buf, r.from = r.buf[:0], int64(first)*int64(r.file.Chunk)
 	return r.db.View(func(tx *Tx) error {
+		defer tx.release()
 		for n := first + 1; n <= r.file.Chunks && len(r.buf) < mediaBatch; n++ {
 			c, err := tx.mediaChunks.Get(r.file.ID<<chunkBits | uint64(n))
 			if err != nil {

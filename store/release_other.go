@@ -2,4 +2,4 @@
 
 package store
 
-func (tx *Tx) release([]byte) {}
+func (tx *Tx) release() {}

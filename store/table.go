@@ -53,9 +53,7 @@ func (t Table[T]) Get(id uint64) (row T, err error) {
 }
 
 func (t Table[T]) decode(id uint64, data []byte) (row T, err error) {
-	err = decodeRow(id, data, &row)
-	t.tx.release(data)
-	if err != nil {
+	if err := decodeRow(id, data, &row); err != nil {
 		t.tx.damage.add(t.def.name, id, fault{text: err.Error()})
 		return row, &CorruptError{Table: t.def.name, ID: id, Err: err}
 	}
