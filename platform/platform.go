@@ -9,6 +9,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
+	"io"
 )
 
 // A Publisher sends posts as one identity. Publish returns when the network has confirmed the
@@ -40,13 +41,26 @@ const (
 	Document MediaKind = "document"
 )
 
-// Media is one attachment. Exactly one of File and URL is set.
+// Media is one attachment. Exactly one of ID, File and URL is set.
 type Media struct {
 	Kind MediaKind `json:"kind" enum:"photo,video,document" doc:"How the file is shown"`
+	ID   uint64    `json:"id,omitempty" doc:"A file that was uploaded"`
 	File string    `json:"file,omitempty" doc:"Path below the media folder of this server"`
 	URL  string    `json:"url,omitempty" doc:"http or https address that the file is fetched from"`
 	Name string    `json:"name,omitempty" doc:"File name that readers see (documents)"`
 }
+
+// MediaFile is an uploaded file that is open. Whoever opened it closes it.
+type MediaFile struct {
+	io.ReadCloser
+	Name string
+	Type string // as its bytes say, such as image/jpeg
+	Size int64  // bytes
+}
+
+// OpenMedia opens an uploaded file by its id. The error is a [*Error] that refuses a file that does not exist, or
+// passes.
+type OpenMedia func(id uint64) (MediaFile, error)
 
 // Post is what a network is asked to publish.
 type Post struct {

@@ -16,9 +16,10 @@ type Content struct {
 	CreatedAt   time.Time `json:"created_at"`
 }
 
-// Media is a file that is shown with a text. Exactly one of File and URL is set.
+// Media is a file that is shown with a text. Exactly one of ID, File and URL is set.
 type Media struct {
-	Kind string `json:"kind"` // photo, video or document
+	Kind string `json:"kind"`         // photo, video or document
+	ID   uint64 `json:"id,omitempty"` // of an uploaded one
 	File string `json:"file,omitempty"`
 	URL  string `json:"url,omitempty"`
 	Name string `json:"name,omitempty"`
@@ -34,14 +35,23 @@ func contentTable() def[Content] {
 		indexes: []Index[Content]{
 			// Every table has an index that all its rows are in: so Verify misses a row that is gone.
 			{Name: "created", Key: func(c *Content) []byte { return key(nil).time(c.CreatedAt) }},
+			{Name: "media", Key: func(c *Content) []byte { return mediaKey(c.Media, c.CreatedAt) }},
 		},
 	}
 }
 
 // Fill completes what is to be sent: either a text and media of its own, or those of the content with
-// the given id, whose format holds unless another one is given. It refuses both, and neither, with a
-// [*FieldError].
-func (t Contents) Fill(id uint64, text *string, media *[]Media, format *string) error {
+// the given id, whose format holds unless another one is given, and what media say of themselves. It refuses both,
+// and neither, with a [*FieldError].
+func (t Contents) Fill(id uint64, text *string, media *[]Media, format *string) (err error) {
+	if err := t.fill(id, text, media, format); err != nil {
+		return err
+	}
+	*media, err = t.tx.Media.Fill(*media)
+	return err
+}
+
+func (t Contents) fill(id uint64, text *string, media *[]Media, format *string) error {
 	given := *text != "" || len(*media) > 0
 	switch {
 	case id == 0 && !given:

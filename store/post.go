@@ -119,6 +119,12 @@ func postTable() def[Post] {
 				}
 				return key(nil).time(p.UpdatedAt)
 			}},
+			{Name: "media", Key: func(p *Post) []byte {
+				if p.Status.Final() {
+					return nil
+				}
+				return mediaKey(p.Media, p.ScheduledTime)
+			}},
 		},
 	}
 }

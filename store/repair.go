@@ -65,6 +65,9 @@ func (db *DB) repair() (taken []Problem, made []Problem, err error) {
 				return fmt.Errorf("build the indexes of %s: %w", t.tableName(), err)
 			}
 		}
+		if err := tx.Media.mend(); err != nil {
+			return fmt.Errorf("make media agree with their chunks: %w", err)
+		}
 		tx.writes++
 		made, err = tx.putMissingJobs(db.schema.all)
 		return err

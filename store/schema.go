@@ -32,6 +32,8 @@ type tables struct {
 	Alerts         Alerts
 	Rules          Rules
 	FeedMemories   FeedMemories
+	Media          MediaFiles
+	mediaChunks    Table[mediaChunk]
 }
 
 // schema is what the file holds: every table and index, and the buckets that they are kept in.
@@ -81,6 +83,8 @@ func newSchema() *schema {
 	add(s, alertTable(), func(t *tables) *Table[Alert] { return &t.Alerts.Table })
 	add(s, ruleTable(), func(t *tables) *Table[Rule] { return &t.Rules.Table })
 	add(s, feedMemoryTable(), func(t *tables) *Table[FeedMemory] { return &t.FeedMemories.Table })
+	add(s, mediaTable(), func(t *tables) *Table[MediaFile] { return &t.Media.Table })
+	add(s, mediaChunkTable(), func(t *tables) *Table[mediaChunk] { return &t.mediaChunks })
 	return s
 }
 
@@ -124,6 +128,6 @@ func migrations() []migration {
 		func(*bbolt.Tx) ([]string, error) { return []string{"notices"}, nil }, // 6: an index of undelivered notices
 		markPlain, // 7: secrets are sealed
 		func(*bbolt.Tx) ([]string, error) { return nil, nil }, // 8: jobs and runs may be packed
-		func(*bbolt.Tx) ([]string, error) { return nil, nil }, // 9: rules
+		func(*bbolt.Tx) ([]string, error) { return nil, nil }, // 9: rules and uploaded media
 	}
 }

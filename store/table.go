@@ -16,7 +16,9 @@ type def[T any] struct {
 	valid  func(*T) error  // nil: any row is valid
 	secret func(*T) secret // nil: it has none
 	// job returns the job without which nothing would come of a row; without a name if it needs none.
-	job     func(*Tx, *T) Job
+	job func(*Tx, *T) Job
+	// whole says what a row lacks that belongs to it in other tables; empty if nothing. nil: nothing belongs to it.
+	whole   func(*T, *Tx) string
 	indexes []Index[T]
 
 	number int // position in the schema

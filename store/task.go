@@ -139,6 +139,12 @@ func taskTable() def[Task] {
 				}
 				return key(nil).time(t.UpdatedAt)
 			}},
+			{Name: "media", Key: func(t *Task) []byte {
+				if t.Status.Final() {
+					return nil
+				}
+				return mediaKey(t.Media, t.CreatedAt)
+			}},
 		},
 	}
 }

@@ -120,6 +120,11 @@ func (t Table[T]) verifyRow(k, data []byte, want []int, report func(Problem)) *T
 			}
 		}
 	}
+	if d.whole != nil {
+		if lacking := d.whole(&row, t.tx); lacking != "" {
+			report(Problem{Table: d.name, ID: id, Problem: lacking})
+		}
+	}
 	return &row
 }
 

@@ -48,6 +48,7 @@ func (db *DB) verifySome(t anyTable, part int, from []byte, report func(Problem)
 		}
 	}()
 	err = db.View(func(tx *Tx) error {
+		defer tx.release()
 		next = t.verifyPart(tx, part, from, report)
 		return nil
 	})

@@ -17,7 +17,7 @@ import (
 // everyPage are the pages of a newsroom that has everything.
 var everyPage = []string{"/", "/posts", "/posts?status=failed", "/posts/1", "/posts/new", "/posts/1/change", "/posts/1/cancel", "/jobs", "/jobs/post_1", "/logins", "/logins/1/change",
 	"/tasks", "/tasks/1", "/tasks/2?show=unreachable", "/tasks/new?from=3", "/tasks/1/cancel", "/chats", "/logins/4/login", "/logins/4/login?way=qr", "/logins/4/login?way=session",
-	"/accounts", "/accounts/5", "/accounts/new", "/accounts/5/change", "/accounts/sites", "/alerts", "/password", "/posts/999"}
+	"/accounts", "/accounts/5", "/accounts/new", "/accounts/5/change", "/accounts/sites", "/alerts", "/media", "/media/1/delete", "/password", "/posts/999"}
 
 // TestInABrowser visits the page with a real Chromium.
 func TestInABrowser(t *testing.T) {
@@ -143,11 +143,12 @@ func pagesFitASmallPhone(t *testing.T, chromium context.Context) {
 	h.broadcasts()
 	h.watching()
 	h.wrong()
+	withMedia := h.uploads()
 	h.schedulePost(strings.Repeat("нераздельно", 30), 20*time.Minute)
 	b := browse(t, chromium, h)
 	b.viewport(360, 740, "light")
 	b.signIn()
-	for _, path := range everyPage {
+	for _, path := range append([]string{withMedia}, everyPage...) {
 		b.open(path)
 		if eval[bool](b, `document.querySelector(".dock").scrollWidth > document.querySelector(".dock").clientWidth`) {
 			t.Errorf("%s hides a part of the navigation", path)
@@ -231,6 +232,7 @@ func axeFindsNothing(t *testing.T, chromium context.Context) {
 	h.broadcasts()
 	h.watching()
 	h.wrong()
+	withMedia := h.uploads()
 	b := browse(t, chromium, h)
 	b.signIn()
 	axe, err := os.ReadFile("testdata/axe-4.14.1.min.js")
@@ -242,7 +244,7 @@ func axeFindsNothing(t *testing.T, chromium context.Context) {
 		scheme        string
 	}{{390, 844, "light"}, {1280, 800, "dark"}} {
 		b.viewport(window.width, window.height, window.scheme)
-		for _, path := range everyPage {
+		for _, path := range append([]string{withMedia}, everyPage...) {
 			b.open(path)
 			b.do(chromedp.Evaluate[chromedp.Void](string(axe) + "; void 0"))
 			found, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](`axe.run({resultTypes: ["violations"]}).then(found =>

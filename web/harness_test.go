@@ -30,6 +30,7 @@ import (
 	"belfry/worker/accounts"
 	"belfry/worker/alerts"
 	"belfry/worker/identities"
+	"belfry/worker/media"
 	"belfry/worker/notices"
 	"belfry/worker/posts"
 	"belfry/worker/rules"
@@ -53,6 +54,7 @@ type harness struct {
 	tasks      *tasks.Worker
 	network    *chatNetwork    // of broadcasts; nil with another one
 	accounts   *memoryAccounts // that are logged in on the page; likewise
+	media      *media.Worker
 	watch      *accounts.Worker
 	alerts     *alerts.Worker // not started: it does not look before a test asks for it
 	disk       alerts.Disk    // of which the next look learns
@@ -129,18 +131,19 @@ func startWith(t testing.TB, network func(*harness) (tasks.Network, platform.Log
 	chats, loggedIn := network(h)
 	h.rules = rules.New(db, h.posts, h.sources, rules.Config{Zone: cfg.Timezone})
 	h.tasks = tasks.New(db, chats, tasks.Config{MinPause: time.Millisecond, MaxPause: 5 * time.Millisecond, Zone: cfg.Timezone})
+	h.media = media.New(db, media.Config{Max: 2 << 20})
 	h.site = &memorySite{answers: make(map[string]profile.Result)}
 	told := notices.New(db, notices.Config{})
 	h.watch = accounts.New(db, h.site, told, accounts.Config{MinPause: time.Millisecond, MaxPause: 2 * time.Millisecond, Zone: cfg.Timezone})
 	h.connection.State = platform.Off
 	logins := identities.New(db, connections{loggedIn, h}, identities.Config{})
-	others := worker.Join(h.posts.Module(), h.rules.Module(), h.tasks.Module(), h.watch.Module(), told.Module(), logins.Module())
+	others := worker.Join(h.posts.Module(), h.rules.Module(), h.media.Module(), h.tasks.Module(), h.watch.Module(), told.Module(), logins.Module())
 	h.alerts = alerts.New(db, told, alerts.Config{Disk: h.measured, Wrong: others.Wrong, Calm: time.Nanosecond})
 	schedule := scheduler.New(db, scheduler.Config{Kinds: worker.Join(others, h.alerts.Module()).Kinds, Log: zerolog.New(io.Discard), Now: h.now})
 	h.server, err = New(cfg, db, schedule, Doors{
-		API: []api.Door{api.Posts(h.posts), api.Rules(h.rules), api.Identities(logins), api.Tasks(h.tasks), api.Accounts(h.watch), api.Alerts(h.alerts), api.Jobs},
+		API: []api.Door{api.Posts(h.posts), api.Rules(h.rules), api.Identities(logins), api.Tasks(h.tasks), api.Uploads(h.media), api.Accounts(h.watch), api.Alerts(h.alerts), api.Jobs},
 		Pages: []page.Door{
-			page.Today, page.Posts(h.posts), page.Rules(h.rules), page.Tasks(h.tasks, api.SendDeliveries), page.Accounts(h.watch), page.Alerts(h.alerts), page.Jobs, page.Identities(logins),
+			page.Today, page.Posts(h.posts), page.Rules(h.rules), page.Tasks(h.tasks, api.SendDeliveries), page.Media(h.media, page.MediaConfig{Send: api.MediaAnswer, Free: func() (int64, error) { return 5 << 30, nil }}), page.Accounts(h.watch), page.Alerts(h.alerts), page.Jobs, page.Identities(logins),
 		},
 		Wrong: h.alerts.Wrong,
 	})
@@ -206,7 +209,7 @@ func newClient(t testing.TB) *http.Client {
 
 // another is the same Belfry seen from another browser.
 func (h *harness) another() *harness {
-	return &harness{t: h.t, db: h.db, server: h.server, posts: h.posts, tasks: h.tasks, watch: h.watch, alerts: h.alerts, site: h.site, base: h.base, client: newClient(h.t)}
+	return &harness{t: h.t, db: h.db, server: h.server, posts: h.posts, tasks: h.tasks, media: h.media, watch: h.watch, alerts: h.alerts, site: h.site, base: h.base, client: newClient(h.t)}
 }
 
 // now is a clock that tests can set ahead.

@@ -28,6 +28,7 @@ func TestPictures(t *testing.T) {
 	}
 	h := start(t, func(c *Config) { c.Timezone, c.Version = zone, "1.0.0" })
 	h.newsroom()
+	withMedia := h.uploads()
 	b := browse(t, chromium(t), h)
 	b.viewport(1280, 800, "light")
 	b.open("/sign-in")
@@ -40,7 +41,7 @@ func TestPictures(t *testing.T) {
 		"chats": "/chats", "login-phone": "/logins/4/login", "login-qr": "/logins/4/login?way=qr", "login-session": "/logins/4/login?way=session",
 		"log-out": "/logins/3/log-out", "task-cancel": "/tasks/1/cancel",
 		"accounts": "/accounts", "accounts-vanished": "/accounts?state=not_found", "accounts-add": "/accounts/new", "account": "/accounts/5", "account-change": "/accounts/5/change", "account-remove": "/accounts/5/remove", "sites": "/accounts/sites",
-		"alerts":   "/alerts",
+		"alerts": "/alerts", "media": "/media", "compose-media": withMedia,
 		"password": "/password", "empty": "/posts?status=skipped", "missing": "/posts/999",
 	}
 	if only := os.Getenv("BELFRY_PICTURES_ONLY"); only != "" {

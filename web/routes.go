@@ -28,6 +28,11 @@ func longForms() []string {
 	return []string{"/tasks/new", "/tasks/check", "/tasks/chats", "/accounts/new", "/accounts/sites", "/logins/:id/login"}
 }
 
+// streams are the routes that take files: their bodies are read while they arrive, and limited there.
+func streams() []string {
+	return []string{"/media", "/media/file", "/posts/new", "/posts/:id/change", "/tasks/new"}
+}
+
 // routes is what is served over TCP: the API for holders of a token, the page for its owner.
 func (s *Server) routes(ending <-chan struct{}) *echo.Echo {
 	pages := s.pages(ending)
@@ -96,6 +101,12 @@ func (s *Server) handleError(pages *page.Server, err error, c echo.Context) {
 // limitForm ends the reading of a form that is too large.
 func limitForm(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
+		kind := c.Request().Header.Get(echo.HeaderContentType)
+		if slices.Contains(streams(), c.Path()) && (c.Path() == "/media/file" || strings.HasPrefix(kind, echo.MIMEMultipartForm)) {
+			session.Stream(c)
+			c.Request().Body = api.Steady(c)
+			return next(c)
+		}
 		r, limit := c.Request(), int64(maxForm)
 		if slices.Contains(longForms(), c.Path()) {
 			limit = maxLongForm

@@ -26,6 +26,7 @@ import (
 	"belfry/worker/adminbot"
 	"belfry/worker/alerts"
 	"belfry/worker/identities"
+	"belfry/worker/media"
 	"belfry/worker/notices"
 	"belfry/worker/posts"
 	"belfry/worker/rules"
@@ -38,6 +39,8 @@ type workers struct {
 	posts      *posts.Worker
 	rules      *rules.Worker
 	tasks      *tasks.Worker
+	media      *media.Worker
+	free       func() (int64, error) // bytes on the disk of the file
 	accounts   *accounts.Worker
 	notices    *notices.Worker
 	alerts     *alerts.Worker
@@ -58,6 +61,7 @@ func (w workers) modules() []module {
 		{w.posts.Module(), api.Posts(w.posts), page.Posts(w.posts)},
 		{w.rules.Module(), api.Rules(w.rules), page.Rules(w.rules)},
 		{w.tasks.Module(), api.Tasks(w.tasks), page.Tasks(w.tasks, api.SendDeliveries)},
+		{w.media.Module(), api.Uploads(w.media), page.Media(w.media, page.MediaConfig{Send: api.MediaAnswer, Free: w.free})},
 		{w.accounts.Module(), api.Accounts(w.accounts), page.Accounts(w.accounts)},
 		{w.alerts.Module(), api.Alerts(w.alerts), page.Alerts(w.alerts)},
 		{worker.Module{}, api.Jobs, page.Jobs},
@@ -124,9 +128,14 @@ func (s *settings) workers(db *store.DB, zone *time.Location, log zerolog.Logger
 	if err != nil {
 		return w, err
 	}
+	w.media = media.New(db, s.Uploads)
+	w.free = func() (int64, error) {
+		d, err := disk(s.DB)
+		return d.Free, err
+	}
 	network, err := telegram.New(db, telegram.Config{
 		AppID: s.TelegramAPIID, AppHash: s.TelegramAPIHash, Server: s.TelegramDC, Key: s.TelegramKey,
-		MediaDir: s.Media, Private: s.AllowPrivate, Version: version(), Log: part(log, "telegram"),
+		MediaDir: s.Media, Media: w.media.Open, Private: s.AllowPrivate, Version: version(), Log: part(log, "telegram"),
 		Seen: func(identityID uint64, counts map[platform.ChatRef]int) {
 			if err := w.tasks.Seen(identityID, counts); err != nil {
 				log.Warn().Err(err).Msg("messages in chats were not counted")

@@ -20,6 +20,7 @@ import (
 	"belfry/platform/fetch"
 	"belfry/store"
 	"belfry/worker/accounts"
+	"belfry/worker/media"
 	"belfry/worker/posts"
 	"belfry/worker/rules"
 	"belfry/worker/tasks"
@@ -84,6 +85,7 @@ type settings struct {
 	Rules    rules.Config    `settings:"of rules and their AI"`
 	Tasks    tasks.Config    `settings:"of broadcasts"`
 	Accounts accounts.Config `settings:"of account checks"`
+	Uploads  media.Config    `settings:"of uploaded media"`
 
 	Media          string `flag:"media" env:"BELFRY_MEDIA" help:"Folder of the media of posts. By default media beside the file."`
 	DisableWorkers bool   `flag:"disable-workers" env:"DISABLE_WORKERS" help:"Serve page and API, but run no jobs."`
@@ -159,7 +161,7 @@ func (s *settings) validate() (*time.Location, error) {
 			return nil, refused
 		}
 	}
-	if err := errors.Join(s.Posts.Validate(), s.Rules.Validate(), s.Tasks.Validate(), s.Accounts.Validate()); err != nil {
+	if err := errors.Join(s.Posts.Validate(), s.Rules.Validate(), s.Tasks.Validate(), s.Accounts.Validate(), s.Uploads.Validate()); err != nil {
 		return nil, err
 	}
 	s.Media = absolute(cmp.Or(s.Media, filepath.Join(filepath.Dir(s.DB), "media")))

@@ -20,6 +20,7 @@ import (
 	"belfry/platform/telegram"
 	"belfry/platform/telegram/telegramtest"
 	"belfry/store"
+	"belfry/worker/media"
 )
 
 const (
@@ -162,7 +163,7 @@ func (r *room) config() telegram.Config {
 		r.Fatal(err)
 	}
 	return telegram.Config{Private: private, AppID: telegramtest.AppID, AppHash: telegramtest.AppHash,
-		Server: r.srv.DC(), Key: r.srv.PublicKeyPEM(), MediaDir: r.media, Log: zerolog.New(r.log),
+		Server: r.srv.DC(), Key: r.srv.PublicKeyPEM(), MediaDir: r.media, Media: media.New(r.db, media.Config{}).Open, Log: zerolog.New(r.log),
 		Patience: time.Minute} // logging in takes seconds on a busy machine
 }
 

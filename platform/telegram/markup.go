@@ -195,11 +195,11 @@ func (n *Network) Check(p platform.Post) (platform.Measure, error) {
 		return measure, err
 	}
 	for i, m := range d.Media {
-		if m.File == "" {
+		if m.URL != "" {
 			continue
 		}
 		if err := n.checkFile(m); err != nil {
-			return measure, refusedContent(fmt.Sprintf("media[%d].file", i), err)
+			return measure, refusedContent(fieldOf(i, m), err)
 		}
 	}
 	return measure, nil

@@ -54,8 +54,14 @@ func (n *Network) checkMedia(media []platform.Media) error {
 		if (m.Kind == platform.Document) != (media[0].Kind == platform.Document) {
 			return refusedContent(field("kind"), errors.New("photos and videos go together, documents only with documents: make two posts"))
 		}
-		if (m.File == "") == (m.URL == "") {
-			return refusedContent(field("file"), errors.New("name a file or a URL, and not both"))
+		named := 0
+		for _, is := range []bool{m.ID != 0, m.File != "", m.URL != ""} {
+			if is {
+				named++
+			}
+		}
+		if named != 1 {
+			return refusedContent(field("file"), errors.New("name one of an uploaded file, a file of the media folder and a URL"))
 		}
 		if m.URL == "" {
 			continue
@@ -69,6 +75,17 @@ func (n *Network) checkMedia(media []platform.Media) error {
 		}
 	}
 	return nil
+}
+
+// fieldOf names the field that says where attachment number i is.
+func fieldOf(i int, m platform.Media) string {
+	switch {
+	case m.URL != "":
+		return fmt.Sprintf("media[%d].url", i)
+	case m.ID != 0:
+		return fmt.Sprintf("media[%d].id", i)
+	}
+	return fmt.Sprintf("media[%d].file", i)
 }
 
 // checkFile refuses a file that is not there or that Telegram will not take.
@@ -104,9 +121,12 @@ type content struct {
 // open opens an attachment and finds out what it is. An error that will not pass is a
 // [*platform.Error].
 func (n *Network) open(ctx context.Context, m platform.Media) (c *content, err error) {
-	if m.URL != "" {
+	switch {
+	case m.URL != "":
 		c, err = n.fetch(ctx, m)
-	} else {
+	case m.ID != 0:
+		c, err = n.openUploaded(m)
+	default:
 		c, err = n.openFile(m)
 	}
 	if err != nil {
@@ -153,6 +173,22 @@ func (c *content) identify(kind platform.MediaKind, start []byte) error {
 		c.mime = cmp.Or(named, seen)
 	}
 	return nil
+}
+
+// openUploaded opens a file that was uploaded.
+func (n *Network) openUploaded(m platform.Media) (*content, error) {
+	if n.cfg.Media == nil {
+		return nil, refusedContent("media", errors.New("no uploaded files are kept here: give a URL"))
+	}
+	f, err := n.cfg.Media(m.ID)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkSize(m.Kind, f.Size); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &content{Reader: f, Closer: f, size: f.Size, name: cmp.Or(m.Name, f.Name)}, nil
 }
 
 // openFile opens a file below the media folder.

@@ -20,6 +20,7 @@ import (
 	"belfry/platform"
 	"belfry/platform/telegram"
 	"belfry/platform/telegram/telegramtest"
+	"belfry/worker/media"
 )
 
 func picture(width, height int) []byte {
@@ -104,6 +105,37 @@ func TestMediaArriveFromFilesAndAddresses(t *testing.T) {
 		if test.kind == "video" && !m.Media.SupportsStreaming {
 			t.Error("the video cannot be streamed")
 		}
+	}
+}
+
+func TestUploadedMediaArrive(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	worker := media.New(r.db, media.Config{})
+	files := map[string][]byte{"a.png": picture(60, 40), "large.bin": bytes.Repeat([]byte("0123456789abcdef"), 11<<20/16)}
+	ids := map[string]uint64{}
+	for name, content := range files {
+		f, err := worker.Add(t.Context(), name, "", bytes.NewReader(content))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids[name] = f.ID
+	}
+	r.mustPublish(platform.Post{Key: 1, Media: []platform.Media{{Kind: platform.Photo, ID: ids["a.png"]}, {Kind: platform.Photo, ID: ids["a.png"]}}})
+	r.mustPublish(platform.Post{Key: 2, Media: []platform.Media{{Kind: platform.Document, ID: ids["large.bin"], Name: "Report.bin"}}})
+	m := r.messages()
+	checkMedia(t, m[0].Media, "photo", "", files["a.png"])
+	checkMedia(t, m[1].Media, "photo", "", files["a.png"])
+	checkMedia(t, m[2].Media, "document", "Report.bin", files["large.bin"])
+	if err := worker.Delete(ids["a.png"]); err != nil {
+		t.Fatal(err)
+	}
+	gone := platform.Post{Key: 3, Target: "bells_daily", Media: []platform.Media{{Kind: platform.Photo, ID: ids["a.png"]}}}
+	if _, err := r.network.Check(gone); platform.AsError(err).Field != "media[0].id" || platform.AsError(err).Kind != platform.Refused {
+		t.Errorf("Check of a file that was deleted: %v", err)
+	}
+	if _, err := r.publish(gone); platform.AsError(err).Field != "media[0].id" || platform.AsError(err).Kind != platform.Refused {
+		t.Errorf("a file that was deleted: %v", err)
 	}
 }
 

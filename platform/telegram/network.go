@@ -56,6 +56,9 @@ type Config struct {
 	// have none.
 	MediaDir string
 
+	// Media opens uploaded files; nil means that there are none.
+	Media platform.OpenMedia
+
 	// Private is where media may be fetched from beside the public internet.
 	Private fetch.Allowed
 

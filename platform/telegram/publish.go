@@ -292,10 +292,7 @@ func (o *outgoing) blame(i int, err error) error {
 		e.Scope = platform.ScopeContent
 	}
 	if e.Scope == platform.ScopeContent {
-		e.Field = fmt.Sprintf("media[%d].file", i)
-		if o.Media[i].URL != "" {
-			e.Field = fmt.Sprintf("media[%d].url", i)
-		}
+		e.Field = fieldOf(i, o.Media[i])
 	}
 	return &e
 }

@@ -38,7 +38,8 @@ func (b newPost) request() (posts.Request, error) {
 
 // Media is a file that is shown with a text.
 type Media struct {
-	Kind mediaKind `json:"kind" doc:"photo, video or document" example:"photo"`
+	Kind mediaKind `json:"kind,omitempty" doc:"photo, video or document; not needed with id" example:"photo"`
+	ID   number    `json:"id,omitempty" doc:"A file that was uploaded to /media; or give url or file"`
 	File string    `json:"file,omitempty" doc:"Path below the media folder of this server; or give url"`
 	URL  string    `json:"url,omitempty" doc:"http or https address that the file is fetched from"`
 	Name string    `json:"name,omitempty" doc:"File name that readers see (documents)"`
@@ -47,7 +48,7 @@ type Media struct {
 func storedMedia(items []Media) []store.Media {
 	stored := make([]store.Media, 0, len(items))
 	for _, m := range items {
-		stored = append(stored, store.Media{Kind: string(m.Kind), File: m.File, URL: m.URL, Name: m.Name})
+		stored = append(stored, store.Media{Kind: string(m.Kind), ID: uint64(m.ID), File: m.File, URL: m.URL, Name: m.Name})
 	}
 	return stored
 }
@@ -55,7 +56,7 @@ func storedMedia(items []Media) []store.Media {
 func shownMedia(stored []store.Media) []Media {
 	items := make([]Media, 0, len(stored))
 	for _, m := range stored {
-		items = append(items, Media{Kind: mediaKind(m.Kind), File: m.File, URL: m.URL, Name: m.Name})
+		items = append(items, Media{Kind: mediaKind(m.Kind), ID: number(m.ID), File: m.File, URL: m.URL, Name: m.Name})
 	}
 	return items
 }

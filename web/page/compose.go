@@ -188,11 +188,14 @@ func (s postPages) saveChange(c echo.Context) error {
 
 // takeCompose reads the form and saves it; save returns the post and the code of what was done.
 func (s postPages) takeCompose(c echo.Context, p *store.Post, save func(view, form, posts.Request) (uint64, string, error)) error {
-	f, err := readForm(c)
+	f, err := s.readMediaForm(c)
 	if err != nil {
 		return err
 	}
 	v := s.view(c)
+	if f.wrong["media"] != "" {
+		return s.showCompose(c, http.StatusUnprocessableEntity, f, p)
+	}
 	if f.onlyShow() {
 		return s.showCompose(c, http.StatusOK, f, p)
 	}

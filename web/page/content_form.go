@@ -29,10 +29,7 @@ func (f form) fillContent(p store.Post) {
 	f.values.Set("identity_id", id(p.IdentityID))
 	f.values.Set("text", p.Text)
 	f.values.Set("format", p.Format)
-	for _, m := range p.Media {
-		f.values.Add("media_kind", m.Kind)
-		f.values.Add("media_source", m.URL+m.File)
-	}
+	f.setMedia(p.Media)
 	for name, on := range map[string]bool{"silent": p.Silent, "no_link_preview": p.NoLinkPreview} {
 		if on {
 			f.values.Set(name, "on")
@@ -55,9 +52,13 @@ func (f form) content() (p store.Post) {
 		if i < len(kinds) {
 			m.Kind = kinds[i]
 		}
-		if webAddress(source) != "" {
+		number, isUpload := strings.CutPrefix(source, uploaded)
+		switch {
+		case isUpload:
+			m.ID, _ = strconv.ParseUint(number, 10, 64) // 0 is refused as one that names nothing
+		case webAddress(source) != "":
 			m.URL = source
-		} else {
+		default:
 			m.File = source
 		}
 		p.Media = append(p.Media, m)

@@ -29,7 +29,9 @@ func readForm(c echo.Context) (form, error) {
 func (f form) get(name string) string { return strings.TrimSpace(f.values.Get(name)) }
 
 // onlyShow reports whether a form was not sent to be saved, but for another row or another language.
-func (f form) onlyShow() bool { return f.get("do") == "add-media" || f.get("lang") != "" }
+func (f form) onlyShow() bool {
+	return f.get("do") == "add-media" || strings.HasPrefix(f.get("do"), "media-") || f.get("lang") != ""
+}
 
 // refuse notes a refusal beside the field that it is about, as far as the form has it: fields are the form's
 // fields, or "field of the refusal:field of the form". It returns false for an error that is no refusal.

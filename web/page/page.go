@@ -62,6 +62,7 @@ type Server struct {
 	styled     func(platform, format, text string) (platform.Styled, error)
 	connection func(identityID uint64) platform.Connection
 	wrong      func() ([]store.Alert, error)
+	receive    func(c echo.Context, name, claimed string, from io.Reader) (store.MediaFile, error) // nil: no files are taken
 }
 
 // New returns a server of the page.

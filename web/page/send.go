@@ -154,11 +154,14 @@ func (s taskPages) checkTask(v view, f form) check {
 // saveTask sends the broadcast of the form to the account itself, has its chats looked at, or starts it; or
 // asks again.
 func (s taskPages) saveTask(c echo.Context) error {
-	f, err := readForm(c)
+	f, err := s.readMediaForm(c)
 	if err != nil {
 		return err
 	}
 	v := s.view(c)
+	if f.wrong["media"] != "" {
+		return s.showTaskForm(c, http.StatusUnprocessableEntity, v, f)
+	}
 	if f.onlyShow() {
 		return s.showTaskForm(c, http.StatusOK, v, f)
 	}

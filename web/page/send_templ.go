@@ -67,7 +67,7 @@ func (v view) sendBody(f form, users []store.Identity, chats templ.Component, c 
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<div class=\"columns compose\"><form id=\"compose\" method=\"post\" action=\"/tasks/new\" novalidate>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<div class=\"columns compose\"><form id=\"compose\" method=\"post\" action=\"/tasks/new\" enctype=\"multipart/form-data\" novalidate>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -105,7 +105,14 @@ func (s *Sessions) require(c echo.Context, next, strangers echo.HandlerFunc) err
 		return err
 	}
 	if c.Request().Method == http.MethodPost {
-		given := c.FormValue(csrfField)
+		given := c.Request().Header.Get(csrfHeader)
+		if given == "" && isStreamed(c) {
+			if given, err = readToken(c); err != nil {
+				return echo.ErrBadRequest
+			}
+		} else if given == "" {
+			given = c.FormValue(csrfField)
+		}
 		for name, values := range c.Request().PostForm {
 			if text := strings.Join(values, ""); !utf8.ValidString(text) || strings.Contains(text, "\x00") {
 				return store.Invalid(strings.ToValidUTF8(name, "?"), "invalid.not_text")

@@ -25,7 +25,7 @@ func (w *Worker) Schedule(tx *store.Tx, d Draft) (store.Post, error) {
 	post.ID, post.Status = 0, store.PostScheduled
 	post.Key = platform.NewKey()
 	post.CreatedAt, post.UpdatedAt = tx.Now(), tx.Now()
-	if err := tx.Posts.Put(&post); err != nil {
+	if err := errors.Join(tx.Media.Use(post.Media), tx.Posts.Put(&post)); err != nil {
 		return post, err
 	}
 	return post, putJob(tx, post, identity, post.ScheduledTime)
@@ -50,6 +50,9 @@ func (w *Worker) Change(tx *store.Tx, id uint64, d Draft) (store.Post, error) {
 	}
 	post := d.normal()
 	post.State = nil // was made of what it said before
+	if err := tx.Media.Use(post.Media); err != nil {
+		return was, err
+	}
 	return schedule(tx, post, identity, post.ScheduledTime)
 }
 
@@ -285,5 +288,9 @@ func CreateContent(tx *store.Tx, r ContentRequest) (store.Content, error) {
 	if content.Text == "" && len(content.Media) == 0 {
 		return content, store.Invalid("title", "invalid.nothing")
 	}
-	return content, tx.Contents.Put(&content)
+	var err error
+	if content.Media, err = tx.Media.Fill(content.Media); err != nil {
+		return content, err
+	}
+	return content, errors.Join(tx.Media.Use(content.Media), tx.Contents.Put(&content))
 }

@@ -114,6 +114,9 @@ func (w *Worker) PrepareChange(ctx context.Context, id uint64, p Patch) (Draft, 
 		if err := p.apply(&d.post); err != nil {
 			return err
 		}
+		if d.post.Media, err = tx.Media.Fill(d.post.Media); err != nil {
+			return err
+		}
 		return d.fillIdentity(tx)
 	})
 	if err != nil {
@@ -295,6 +298,13 @@ func (w *Worker) Styled(platformName, format, text string) (platform.Styled, err
 // no error.
 func (w *Worker) Measure(r Request) (Measure, error) {
 	network, err := w.network(canonical(r.Platform))
+	if err != nil {
+		return Measure{}, err
+	}
+	err = w.db.View(func(tx *store.Tx) (err error) {
+		r.Media, err = tx.Media.Fill(r.Media)
+		return err
+	})
 	if err != nil {
 		return Measure{}, err
 	}

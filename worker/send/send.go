@@ -175,7 +175,7 @@ func HoldIdentity(out scheduler.Outcome, job store.Job, identity store.Identity,
 func Media(stored []store.Media) []platform.Media {
 	media := make([]platform.Media, len(stored))
 	for i, m := range stored {
-		media[i] = platform.Media{Kind: platform.MediaKind(m.Kind), File: m.File, URL: m.URL, Name: m.Name}
+		media[i] = platform.Media{Kind: platform.MediaKind(m.Kind), ID: m.ID, File: m.File, URL: m.URL, Name: m.Name}
 	}
 	return media
 }

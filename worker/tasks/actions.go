@@ -23,7 +23,7 @@ func (w *Worker) Create(tx *store.Tx, d Draft) (store.Task, error) {
 	if d.dryRun {
 		task.Check = store.CheckRunning
 	}
-	if err := tx.Tasks.Put(&task); err != nil {
+	if err := errors.Join(tx.Media.Use(task.Media), tx.Tasks.Put(&task)); err != nil {
 		return task, err
 	}
 	if err := reserve(tx, &task, d.targets); err != nil {
@@ -206,6 +206,13 @@ func (w *Worker) deadline(task store.Task) time.Duration {
 // Measure counts the text of a request as the network does. A request that is not complete yet is
 // no error.
 func (w *Worker) Measure(r Request) (Measure, error) {
+	err := w.db.View(func(tx *store.Tx) (err error) {
+		r.Media, err = tx.Media.Fill(r.Media)
+		return err
+	})
+	if err != nil {
+		return Measure{}, err
+	}
 	task := store.Task{Text: r.Text, Format: r.Format, Media: r.Media}
 	if task.Format == "" {
 		task.Format = string(platform.Plain)
