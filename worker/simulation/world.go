@@ -21,6 +21,9 @@ import (
 const (
 	// restart is how long systemd waits before it starts a program again that ended.
 	restart = 5 * time.Second
+	// verifyDaily is for how many days the file is verified each day, which takes long once it is large; then it is
+	// each week, and at the end.
+	verifyDaily = 30
 	// The bounds of what may grow.
 	maxGoroutines = 2000
 	maxFile       = 512 << 20
@@ -232,9 +235,11 @@ func (w *World) judge(day bool) {
 	if err != nil || !day {
 		return // the disk has failed: it is not readable before the file was opened again
 	}
-	problems, err := p.DB.Verify()
-	if err == nil && len(problems) > 0 {
-		w.Complain("store: verify", "%v", problems)
+	if days := int(w.Elapsed() / (24 * time.Hour)); days <= verifyDaily || days%7 == 0 {
+		problems, err := p.DB.Verify()
+		if err == nil && len(problems) > 0 {
+			w.Complain("store: verify", "%v", problems)
+		}
 	}
 	if n := runtime.NumGoroutine(); n > maxGoroutines {
 		w.Complain("process: goroutines", "%d", n)

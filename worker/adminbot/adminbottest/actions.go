@@ -23,7 +23,8 @@ func (p *Part) text(w *simulation.World, r *rand.Rand) {
 	name := fmt.Sprintf("q%08x", r.Uint32())
 	switch chat := anyone(r); r.IntN(3) {
 	case 0:
-		p.write(w, chat, strconv.Itoa(60+r.IntN(300)), "")
+		minutes := strconv.Itoa(60 + r.IntN(300))
+		p.write(w, chat, minutes, minutes) // if it is asked for accounts, it is one
 	case 1:
 		p.write(w, chat, "¿?!", "")
 	default:

@@ -28,7 +28,7 @@ type Part struct {
 }
 
 // every is how often the schedule is looked at: less than in life, because most of a quiet day is that.
-const every = 3 * time.Minute
+const every = 4 * time.Minute
 
 // New returns the part of a world, which tells with the notices.
 func New(notices *noticestest.Part) *Part { return &Part{notices: notices} }
