@@ -48,6 +48,7 @@ var (
 		"i18n":               {"store"},          // what has messages, and as which sentences it is shown
 		"scheduler":          {"i18n", "worker"}, // schedulertest runs modules
 		"platform/profile":   {"i18n"},
+		"platform/telegram":  {"worker/media"}, // what is sent was uploaded
 		"platform/instagram": {"platform/platformtest"},
 		"platform/x":         {"platform/platformtest"},
 		"worker/tasks":       {"worker/identities"}, // a login that can act again
