@@ -31,13 +31,11 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-const (
-	mostMemory = 100 << 10 // KB
-	mostDelay  = 50 * time.Millisecond
-)
+const mostMemory = 100 << 10 // KB
 
-// A file of 64 MB is uploaded and read again in a process that runs jobs, ten each second.
-func TestALargeUploadTakesLittleMemoryAndDelaysNoJob(t *testing.T) {
+// A file of 64 MB is uploaded and read again in a process that runs jobs, ten each second. How late these were is
+// printed: what else the machine does decides that, too.
+func TestALargeUploadTakesLittleMemory(t *testing.T) {
 	if !*long {
 		t.Skip("measures what other tests disturb: -long")
 	}
@@ -46,21 +44,12 @@ func TestALargeUploadTakesLittleMemoryAndDelaysNoJob(t *testing.T) {
 		t.Fatal(err, string(out))
 	}
 	var memory int
-	var delay, usual time.Duration
 	for line := range strings.Lines(string(out)) {
 		fmt.Sscanf(line, "VmHWM: %d kB", &memory)
-		if _, text, is := strings.Cut(strings.TrimSpace(line), "worst delay "); is {
-			words := strings.Fields(strings.ReplaceAll(text, ",", ""))
-			delay, _ = time.ParseDuration(words[0])
-			usual, _ = time.ParseDuration(words[2])
-		}
 	}
 	t.Logf("%s", out)
 	if memory == 0 || memory > mostMemory {
 		t.Errorf("the process had %d KB", memory)
-	}
-	if delay == 0 || delay > usual+mostDelay {
-		t.Errorf("a job was delayed by %s, and by %s without the upload", delay, usual)
 	}
 }
 
