@@ -58,7 +58,7 @@ type Config struct {
 	Disk func() (Disk, error)
 	// Wrong returns what is wrong with the other workers at this moment; see [worker.Module]. nil means nothing.
 	Wrong func(tx *store.Tx) []store.Alert
-	// Every is the time between two looks, and between two heartbeats: less than 5 minutes; 0 means one.
+	// Every is the time between two looks, and between two heartbeats; 0 means a minute.
 	Every time.Duration
 	// Heartbeat is called at that interval while nobody has to look at anything; nil means that nothing is.
 	Heartbeat func(ctx context.Context) error
@@ -157,7 +157,7 @@ func (w heart) Run(ctx context.Context, _ store.Job) (scheduler.Outcome, error) 
 			return err
 		}
 		look, err := tx.Jobs.ByName(Kind)
-		blind = err != nil || look.LastResult == store.ResultFailed || tx.Now().Sub(look.LastRun).Abs() >= overdue
+		blind = err != nil || look.LastResult == store.ResultFailed || tx.Now().Sub(look.LastRun).Abs() >= max(overdue, 2*w.cfg.Every)
 		return nil
 	})
 	if err == nil {

@@ -29,7 +29,7 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	debug.SetGCPercent(400) // a history makes much garbage and keeps little
+	debug.SetGCPercent(1000) // a history makes much garbage and keeps little
 	os.Exit(m.Run())
 }
 

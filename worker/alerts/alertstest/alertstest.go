@@ -27,8 +27,8 @@ type Part struct {
 	beat    atomic.Int64 // the last heartbeat, in nanoseconds of the bubble's time
 }
 
-// every is how often the schedule is looked at: less than in life, because most of a quiet day is that.
-const every = 4 * time.Minute
+// every is how often the schedule is looked at: less than in life, where most of what a quiet day commits is that.
+const every = 10 * time.Minute
 
 // New returns the part of a world, which tells with the notices.
 func New(notices *noticestest.Part) *Part { return &Part{notices: notices} }

@@ -17,6 +17,9 @@ import (
 // Prefix is what the names of the accounts begin with that people connect and remove.
 const Prefix = "extra"
 
+// most is how many of these there are at once.
+const most = 3
+
 // Part is what the simulation plays.
 func Part() simulation.Part {
 	return simulation.Part{
@@ -27,12 +30,13 @@ func Part() simulation.Part {
 		},
 		Start:  func(*simulation.Process) worker.Module { return worker.Module{} },
 		Hourly: hourly,
+		Daily:  daily,
 	}
 }
 
 func add(w *simulation.World, r *rand.Rand) {
 	process, n := w.Process(), r.Uint32()
-	if process == nil {
+	if process == nil || len(extra(w)) >= most {
 		return
 	}
 	name := fmt.Sprintf("%s%08x", Prefix, n)
@@ -46,14 +50,18 @@ func add(w *simulation.World, r *rand.Rand) {
 	w.Note("connect %s: %v", name, err)
 }
 
-func remove(w *simulation.World, r *rand.Rand) {
-	var names []string
+// extra are the names of the accounts that people have connected.
+func extra(w *simulation.World) (names []string) {
 	for _, name := range w.LoginNames() {
 		if strings.HasPrefix(name, Prefix) {
 			names = append(names, name)
 		}
 	}
-	process := w.Process()
+	return names
+}
+
+func remove(w *simulation.World, r *rand.Rand) {
+	process, names := w.Process(), extra(w)
 	if process == nil || len(names) == 0 {
 		return
 	}
@@ -62,7 +70,7 @@ func remove(w *simulation.World, r *rand.Rand) {
 	w.Note("remove %s: %v", name, err)
 }
 
-// hourly learns which accounts there are, and complains of one that is gone although something of it waits.
+// hourly learns which accounts there are.
 func hourly(w *simulation.World, tx *store.Tx) {
 	maps.DeleteFunc(w.Logins, func(name string, _ uint64) bool { return strings.HasPrefix(name, Prefix) })
 	for login := range tx.Identities.All() {
@@ -70,6 +78,10 @@ func hourly(w *simulation.World, tx *store.Tx) {
 			w.Logins[login.Name] = login.ID
 		}
 	}
+}
+
+// daily complains of an account that is gone although something of it waits.
+func daily(w *simulation.World, tx *store.Tx) {
 	for _, status := range []store.PostStatus{store.PostScheduled, store.PostPublishing} {
 		page, err := tx.Posts.Coming(status, store.Query{Limit: 100})
 		if err != nil {
