@@ -7,6 +7,7 @@ import (
 	"image"
 	"image/color"
 	"image/png"
+	"io"
 	"mime/multipart"
 	"net/http"
 	"net/textproto"
@@ -112,6 +113,45 @@ func TestMediaAreUploadedListedFetchedAndDeleted(t *testing.T) {
 	}
 	if a := h.api("GET", "/media/2", ""); a.status != http.StatusNotFound {
 		t.Errorf("%d %s", a.status, a.body)
+	}
+}
+
+// A network that fetches media itself has no session: it has a path that ends.
+func TestASharedFileIsFetchedByAnybodyForADay(t *testing.T) {
+	h := start(t)
+	if err := h.media.Module().Start(); err != nil {
+		t.Fatal(err)
+	}
+	red := picture(64, 48, color.RGBA{255, 0, 0, 255})
+	made := h.upload(t, nil, file{"red.png", "image/png", red}, file{"other.png", "image/png", red})
+	path, kind, err := h.media.Share(made.ID)
+	if err != nil || kind != "image/png" {
+		t.Fatal(kind, err)
+	}
+	fetch := func(path string) (int, string) {
+		t.Helper()
+		a, err := http.Get(h.base + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Body.Close()
+		body, err := io.ReadAll(a.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a.StatusCode, string(body)
+	}
+	if status, body := fetch(path); status != http.StatusOK || body != string(red) {
+		t.Errorf("%d, %d bytes", status, len(body))
+	}
+	for _, other := range []string{strings.Replace(path, "/1/", "/2/", 1), path[:len(path)-1], path + "0", "/media/1/file"} {
+		if status, body := fetch(other); body == string(red) {
+			t.Errorf("%s: %d", other, status)
+		}
+	}
+	h.advance(25 * time.Hour)
+	if status, _ := fetch(path); status != http.StatusNotFound {
+		t.Errorf("a day later: %d", status)
 	}
 }
 

@@ -3,7 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -111,7 +113,7 @@ func (s *settings) open(log zerolog.Logger, key []byte) (svc *service, err error
 		Kinds: svc.module.Kinds, EvenPaused: svc.module.EvenPaused, Plausible: clockFloor(), Log: part(log, "schedule"),
 	})
 	svc.web, err = web.New(web.Config{
-		Hosts: s.Hosts, Timezone: zone, Lang: s.Lang, Token: s.APIToken, Password: s.AdminPassword,
+		Hosts: append(slices.Clone(s.Hosts), s.publicHost()...), Timezone: zone, Lang: s.Lang, Token: s.APIToken, Password: s.AdminPassword,
 		Version: version(), Idle: s.DisableWorkers, Log: part(log, "web"),
 	}, svc.db, svc.scheduler, doors)
 	return svc, err
@@ -145,15 +147,15 @@ func (s *settings) workers(db *store.DB, zone *time.Location, log zerolog.Logger
 	if err != nil {
 		return w, err
 	}
-	gram, err := instagram.New(instagram.Config{URL: s.InstagramURL, Keys: identities.Vault{DB: db}})
-	if err != nil {
-		return w, wrong("BELFRY_INSTAGRAM_URL", err)
-	}
 	public, err := s.publicURL()
 	if err != nil {
 		return w, err
 	}
-	onX, err := x.New(x.Config{URL: s.XURL, Keys: identities.Vault{DB: db}, MediaDir: s.Media, Private: s.AllowPrivate, Redirect: public + page.XCallback})
+	gram, err := instagram.New(instagram.Config{URL: s.InstagramURL, Keys: identities.Vault{DB: db}, Share: s.share(w.media, public)})
+	if err != nil {
+		return w, wrong("BELFRY_INSTAGRAM_URL", err)
+	}
+	onX, err := x.New(x.Config{URL: s.XURL, Keys: identities.Vault{DB: db}, MediaDir: s.Media, Media: w.media.Open, Private: s.AllowPrivate, Redirect: public + page.XCallback})
 	if err != nil {
 		return w, wrong("BELFRY_X_URL", err)
 	}
@@ -230,6 +232,26 @@ func (s *settings) publicURL() (string, error) {
 		return "", wrong("BELFRY_PUBLIC_URL", err)
 	}
 	return base, nil
+}
+
+// publicHost is the name under which Instagram asks for media, if there is one.
+func (s *settings) publicHost() []string {
+	u, err := url.Parse(s.PublicURL)
+	if err != nil || u.Hostname() == "" {
+		return nil
+	}
+	return []string{u.Hostname()}
+}
+
+// share returns what gives Instagram the addresses of uploaded files; nil without a public address.
+func (s *settings) share(w *media.Worker, public string) func(uint64) (string, string, error) {
+	if s.PublicURL == "" {
+		return nil
+	}
+	return func(id uint64) (string, string, error) {
+		path, kind, err := w.Share(id)
+		return public + path, kind, err
+	}
 }
 
 // sites returns what asks sites whether accounts exist.

@@ -39,7 +39,10 @@ const (
 type Config struct {
 	URL  string // another host of the API; empty means Instagram's own
 	Keys platform.Keys
-	Now  func() time.Time // the clock; nil means time.Now
+	// Share returns the https address from which Instagram can fetch an uploaded file for a day, and the file's type.
+	// nil means that there is none: the server has no public address.
+	Share func(id uint64) (address, kind string, err error)
+	Now   func() time.Time // the clock; nil means time.Now
 }
 
 // Network is Instagram. Its methods may be called from any goroutine.
@@ -98,6 +101,9 @@ func (n *Network) address(m platform.Media) (string, error) {
 	if m.Kind == platform.Document {
 		return "", refused("kind", "Instagram shows photos and videos only: choose photo or video")
 	}
+	if m.ID != 0 {
+		return n.shared(m)
+	}
 	if m.URL == "" {
 		return "", refused("file", "Instagram fetches media itself: give the public https address of the file")
 	}
@@ -113,6 +119,25 @@ func (n *Network) address(m platform.Media) (string, error) {
 		return "", refused("url", "Instagram takes photos as JPEG only: convert it")
 	}
 	return m.URL, nil
+}
+
+// shared returns where Instagram fetches an uploaded file from.
+func (n *Network) shared(m platform.Media) (string, error) {
+	if n.cfg.Share == nil {
+		return "", refused("id", "Instagram fetches media itself: set BELFRY_PUBLIC_URL to the https address of this server, or give the public address of the file")
+	}
+	address, kind, err := n.cfg.Share(m.ID)
+	switch {
+	case err != nil:
+		e := platform.AsError(err)
+		e.Field = "id"
+		return "", e
+	case m.Kind == platform.Photo && kind != "image/jpeg":
+		return "", refused("id", "Instagram takes photos as JPEG only: convert it")
+	case m.Kind == platform.Video && !strings.HasPrefix(kind, "video/"):
+		return "", refused("id", fmt.Sprintf("it is no video but %s", kind))
+	}
+	return address, nil
 }
 
 // Styled returns the text, which has no markup on Instagram.

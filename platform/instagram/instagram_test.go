@@ -80,6 +80,32 @@ func TestPhotosFilmsAndAlbumsArePublished(t *testing.T) {
 	}
 }
 
+func TestUploadedMediaAreFetchedFromAPublicAddress(t *testing.T) {
+	b := newBench(t, time.Second)
+	p := platform.Post{Media: []platform.Media{{Kind: platform.Photo, ID: 7}}}
+	if _, err := b.net.Check(p); err == nil || platform.AsError(err).Field != "media[0].id" || !strings.Contains(err.Error(), "BELFRY_PUBLIC_URL") {
+		t.Errorf("without an address: %v", err)
+	}
+	kinds := map[uint64]string{7: "image/jpeg", 8: "image/png"}
+	net, err := instagram.New(instagram.Config{URL: b.server.URL, Keys: b.keys, Now: b.now, Share: func(id uint64) (string, string, error) {
+		return fmt.Sprintf("https://belfry.example/shared/%d", id), kinds[id], nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.net = net
+	if _, err := b.net.Check(p); err != nil {
+		t.Error(err)
+	}
+	if _, err, _ := b.drive(p, 20); err != nil || len(b.server.Posts()) != 1 {
+		t.Errorf("%v, %+v", err, b.server.Posts())
+	}
+	p.Media[0].ID = 8
+	if _, err := b.net.Check(p); err == nil || platform.AsError(err).Field != "media[0].id" {
+		t.Errorf("a PNG: %v", err)
+	}
+}
+
 func TestAContainerIsLookedAtLessAndLessOftenAndGivenUp(t *testing.T) {
 	for limit, media := range map[time.Duration]platform.Media{10 * time.Minute: pictures(1)[0], time.Hour: film} {
 		b := newBench(t, 1000*time.Hour)

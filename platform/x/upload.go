@@ -169,6 +169,12 @@ func (n *Network) open(ctx context.Context, m platform.Media) (*content, error) 
 			c.Close()
 			return nil, fmt.Errorf("fetch the media: the answer was %s with %d bytes", response.Status, c.size)
 		}
+	} else if m.ID != 0 {
+		f, err := n.cfg.Media(m.ID)
+		if err != nil {
+			return nil, err
+		}
+		c.Reader, c.Closer, c.size = f, f, f.Size
 	} else {
 		if n.root == nil {
 			return nil, refused("media", "there is no media folder")

@@ -36,6 +36,7 @@ type Config struct {
 	Redirect string
 	// MediaDir is the folder below which the media files of posts are.
 	MediaDir string
+	Media    platform.OpenMedia // opens the uploaded ones
 	// Private is where media may be fetched from beside the public internet.
 	Private fetch.Allowed
 	Keys    platform.Keys
@@ -118,7 +119,10 @@ func (n *Network) checkSource(field string, m platform.Media) error {
 		return nil
 	}
 	f, err := n.open(context.Background(), m)
-	if err != nil {
+	switch {
+	case err != nil && m.ID != 0:
+		return refused(field+".id", err.Error())
+	case err != nil:
 		return refused(field+".file", err.Error())
 	}
 	return f.Close()

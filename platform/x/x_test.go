@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -50,7 +51,7 @@ func newBench(t *testing.T) *bench {
 		}
 	}
 	var err error
-	b.net, err = x.New(x.Config{URL: b.server.URL, MediaDir: dir, Keys: b.keys, Now: b.now, Redirect: "http://127.0.0.1:1/logins/x"})
+	b.net, err = x.New(x.Config{URL: b.server.URL, MediaDir: dir, Media: uploaded, Keys: b.keys, Now: b.now, Redirect: "http://127.0.0.1:1/logins/x"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,6 +95,29 @@ func (b *bench) drive(identity uint64, p platform.Post) (platform.Receipt, *plat
 	b.Helper()
 	receipt, err, _ := platformtest.Drive(b.net.Publisher(identity), p, 12, nil, func(d time.Duration) { b.ahead.Add(int64(d)) })
 	return receipt, err
+}
+
+// uploaded opens the one file that was uploaded.
+func uploaded(id uint64) (platform.MediaFile, error) {
+	if id != 7 {
+		return platform.MediaFile{}, &platform.Error{Kind: platform.Refused, Scope: platform.ScopeContent, Err: errors.New("it was deleted")}
+	}
+	return platform.MediaFile{ReadCloser: io.NopCloser(bytes.NewReader(picture)), Type: "image/png", Size: int64(len(picture))}, nil
+}
+
+func TestUploadedMediaArePublished(t *testing.T) {
+	b := newBench(t)
+	p := platform.Post{Text: "Good evening", Media: []platform.Media{{Kind: platform.Photo, ID: 7}}}
+	if _, err := b.net.Check(p); err != nil {
+		t.Error(err)
+	}
+	if _, err := b.drive(1, p); err != nil || len(b.server.Posts()) != 1 || len(b.server.Posts()[0].MediaIDs) != 1 {
+		t.Errorf("%v, %+v", err, b.server.Posts())
+	}
+	p.Media[0].ID = 8
+	if _, err := b.net.Check(p); err == nil || platform.AsError(err).Field != "media[0].id" {
+		t.Errorf("a file that is gone: %v", err)
+	}
 }
 
 func photos(n int) []platform.Media {

@@ -42,6 +42,7 @@ func Media(w *media.Worker, cfg MediaConfig) Door {
 		own.GET("/media", func(c echo.Context) error { return s.showMedia(c, http.StatusOK, "") })
 		own.POST("/media", s.add)
 		own.POST("/media/file", s.addOne)
+		server.public.GET(media.SharePath+":id/:until/:mac", s.sendShared)
 		own.GET("/media/:id/file", s.send(false))
 		own.GET("/media/:id/thumbnail", s.send(true))
 		s.step(own, step{
@@ -80,6 +81,15 @@ func (s mediaPages) send(thumbnail bool) echo.HandlerFunc {
 		answer(c)
 		return nil
 	}
+}
+
+// sendShared answers with a file whose path a network was given.
+func (s mediaPages) sendShared(c echo.Context) error {
+	id, err := strconv.ParseUint(c.Param("id"), 10, 64)
+	if err != nil || !s.worker.IsShared(id, c.Param("until"), c.Param("mac")) {
+		return echo.ErrNotFound
+	}
+	return s.send(false)(c)
 }
 
 // addOne takes a file that the script of a form sends, and answers with its row of the form.

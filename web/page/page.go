@@ -54,6 +54,7 @@ type Door func(s *Server, own *echo.Group)
 type Server struct {
 	Config
 	assets   assets
+	public   *echo.Group // what anybody may open
 	nav      map[group][]entry
 	made     []entry                           // what can be made
 	jobPages map[string]func(store.Job) string // the page of a job, for kinds that have one of their own
@@ -79,6 +80,7 @@ func New(cfg Config) *Server {
 func (s *Server) Mount(public, own *echo.Group) {
 	public.GET(assetBase+":name", s.assets.serve)
 	s.mountSignIn(public, own)
+	s.public = public
 	for _, door := range s.Doors {
 		door(s, own)
 	}

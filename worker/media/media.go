@@ -82,7 +82,7 @@ func (w *Worker) Max() int64 { return int64(w.cfg.Max) }
 func (w *Worker) Module() worker.Module {
 	return worker.Module{
 		Kinds: map[string]scheduler.Kind{Kind: {Worker: cleaner{w}, Timeout: time.Hour}},
-		Start: w.removeCutOff,
+		Start: func() error { return errors.Join(w.removeCutOff(), w.makeShareKey()) },
 	}
 }
 
