@@ -88,7 +88,7 @@ func TestUploadedMediaAreFetchedFromAPublicAddress(t *testing.T) {
 	}
 	kinds := map[uint64]string{7: "image/jpeg", 8: "image/png"}
 	net, err := instagram.New(instagram.Config{URL: b.server.URL, Keys: b.keys, Now: b.now, Share: func(id uint64) (string, string, error) {
-		return fmt.Sprintf("https://belfry.example/shared/%d", id), kinds[id], nil
+		return fmt.Sprintf("https://belfry.example/shared/%d.jpg", id), kinds[id], nil
 	}})
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"belfry/store"
@@ -45,7 +46,8 @@ func (w *Worker) Share(id uint64) (path, kind string, err error) {
 	}
 	until := strconv.FormatInt(w.db.Now().Add(shareTime).Unix(), 10)
 	mac, err := w.sign(id, until)
-	return fmt.Sprintf("%s%d/%s/%s", SharePath, id, until, mac), f.Type, err
+	ending := map[string]string{"image/jpeg": ".jpg", "video/mp4": ".mp4"}[f.Type] // some look at the name
+	return fmt.Sprintf("%s%d/%s/%s%s", SharePath, id, until, mac, ending), f.Type, err
 }
 
 // IsShared reports whether [Worker.Share] has made a path of these parts, and its time has not passed.
@@ -54,6 +56,7 @@ func (w *Worker) IsShared(id uint64, until, mac string) bool {
 	if err != nil || w.db.Now().Unix() >= end {
 		return false
 	}
+	mac, _, _ = strings.Cut(mac, ".")
 	want, err := w.sign(id, until)
 	return err == nil && hmac.Equal([]byte(mac), []byte(want))
 }
