@@ -89,10 +89,16 @@ func (i Identity) Out() (Alert, bool) {
 }
 
 // Put writes an identity. That it cannot act any more raises an alert. If it can, the lanes that are held because it
-// could not go on at once.
+// could not go on at once; so do posts that wait for a window that it has no more.
 func (t Identities) Put(i *Identity) error {
+	before, known := t.Get(i.ID)
 	if err := t.Table.Put(i); err != nil {
 		return err
+	}
+	if known == nil && before.Window != i.Window {
+		if err := t.tx.Posts.LookAgain(i.ID); err != nil {
+			return err
+		}
 	}
 	if a, out := i.Out(); out {
 		return t.tx.Alerts.Raise(a)

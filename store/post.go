@@ -1,8 +1,10 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 )
 
@@ -192,6 +194,24 @@ func (t Posts) Pending(identityID uint64) iter.Seq[Post] {
 // OfRule returns the posts that a rule has made, the latest first.
 func (t Posts) OfRule(id uint64, q Query) (Page[Post], error) {
 	return t.page("rule", key(nil).uint(id), q, true)
+}
+
+// LookAgain makes the posts of an identity due that wait for its window, which is another one now.
+func (t Posts) LookAgain(identityID uint64) error {
+	for _, post := range slices.Collect(t.Pending(identityID)) { // they change meanwhile
+		job, err := t.tx.Jobs.ByName(post.JobName())
+		if post.Reason.Code != ReasonWindow || errors.Is(err, ErrNotFound) {
+			continue
+		}
+		if err == nil && job.State == JobWaiting && job.Due.After(t.tx.Now()) {
+			job.Due = t.tx.Now()
+			err = t.tx.Jobs.Put(&job)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Count returns how many posts have a status, and counts no further than limit.

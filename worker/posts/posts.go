@@ -8,6 +8,7 @@ package posts
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"time"
 
 	"belfry/platform"
@@ -87,11 +88,26 @@ const (
 
 // Module is what the worker brings to the program.
 func (w *Worker) Module() worker.Module {
-	return worker.Module{Kinds: map[string]scheduler.Kind{Kind: {
-		Worker:  attempt{Worker: w},
-		Timeout: mediaDeadline*w.cfg.Deadline + 10*time.Second,
-		Retry:   scheduler.Retry{Attempts: w.cfg.Attempts, Backoff: w.cfg.Backoff, Jitter: send.Jitter},
-	}}}
+	return worker.Module{
+		Kinds: map[string]scheduler.Kind{Kind: {
+			Worker:  attempt{Worker: w},
+			Timeout: mediaDeadline*w.cfg.Deadline + 10*time.Second,
+			Retry:   scheduler.Retry{Attempts: w.cfg.Attempts, Backoff: w.cfg.Backoff, Jitter: send.Jitter},
+		}},
+		Start: w.start,
+	}
+}
+
+// start looks again at the posts that wait for a window: the settings may name another one.
+func (w *Worker) start() error {
+	return w.db.Update(func(tx *store.Tx) error {
+		for identity := range tx.Identities.All() {
+			if err := tx.Posts.LookAgain(identity.ID); err != nil {
+				return fmt.Errorf("look again at what waits for a window: %w", err)
+			}
+		}
+		return nil
+	})
 }
 
 // platformPost is the post as its network takes it.

@@ -60,12 +60,17 @@ func (w Window) Slot(calls []int64, now time.Time, before int) time.Time {
 	return at
 }
 
-// Recent returns the calls that still count.
+// Recent returns the calls that still count. One that lies ahead was made while the clock was wrong, at the latest
+// now.
 func (w Window) Recent(calls []int64, now time.Time) []int64 {
 	var longest time.Duration
 	for _, limit := range w {
 		longest = max(longest, limit.Per)
 	}
 	since := now.Add(-longest - afterWindow).UnixMilli()
-	return slices.DeleteFunc(calls, func(at int64) bool { return at < since })
+	calls = slices.DeleteFunc(calls, func(at int64) bool { return at < since })
+	for i := range calls {
+		calls[i] = min(calls[i], now.UnixMilli())
+	}
+	return calls
 }

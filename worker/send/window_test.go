@@ -49,4 +49,7 @@ func TestASlotIsTheNextThatNoLimitRefuses(t *testing.T) {
 	if got := w.Recent(ago(60*25, 60*23), now); len(got) != 1 {
 		t.Error(got)
 	}
+	if at := w.Slot(w.Recent(ago(-60*24*300, -60*24*301), now), now, 0).Sub(now); at != time.Hour+afterWindow {
+		t.Errorf("after calls by a clock that was wrong: %v", at)
+	}
 }
