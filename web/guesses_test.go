@@ -79,6 +79,7 @@ func TestABrowserThatHasSignedInBeforeIsNotShutOutByOthers(t *testing.T) {
 			h.client.Jar.SetCookies(h.request("GET", "/", "").URL, []*http.Cookie{cookie})
 		}
 	}
+	guess(guesser, "wrong") // the wait of before may have passed
 	if status := guess(h, "another password"); status != http.StatusTooManyRequests {
 		t.Errorf("a cookie that was made up: %d", status)
 	}
