@@ -30,7 +30,8 @@ const (
 type Part struct {
 	Worker *rules.Worker // of the process that runs
 	posts  *poststest.Part
-	judged int // messages of the ledger
+	judged int    // messages of the ledger
+	run    uint64 // the last one when it was judged last
 	seen   map[string]bool
 }
 
@@ -251,13 +252,18 @@ func (p *Part) daily(w *simulation.World, tx *store.Tx) {
 		runs, err := tx.Runs.Of(r.JobName(), store.Query{Limit: 500})
 		for _, run := range runs.Items {
 			early := run.Started.Before(run.Occurrence) // it was asked for
-			if err != nil || early || run.Result != store.ResultDone || tx.Now().Sub(run.Started).Abs() > 24*time.Hour || !w.Calm(48*time.Hour, "clock") {
-				continue // an interval goes by the clock: set back, it shows a time again
+			if err != nil || early || run.Result != store.ResultDone || run.ID <= p.run || !w.Calm(48*time.Hour, "clock") {
+				continue // a clock that was ahead shows a time again
 			}
 			if done[run.Occurrence]++; done[run.Occurrence] > 1 {
 				w.Complain("rules: once", "occurrence %v of rule %d was carried out %d times: %+v", run.Occurrence, r.ID, done[run.Occurrence], runs.Items[:min(5, len(runs.Items))])
 			}
 		}
+	}
+	p.run = 0
+	for run := range tx.Runs.Newest(0) {
+		p.run = run.ID
+		break
 	}
 	messages := w.Network.Messages(func(m simulation.Message) bool { return len(m.Post.Text) > 10 && m.Post.Text[:10] == "rule text " })
 	for _, m := range messages[min(p.judged, len(messages)):] {
