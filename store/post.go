@@ -199,8 +199,11 @@ func (t Posts) OfRule(id uint64, q Query) (Page[Post], error) {
 // LookAgain makes the posts of an identity due that wait for its window, which is another one now.
 func (t Posts) LookAgain(identityID uint64) error {
 	for _, post := range slices.Collect(t.Pending(identityID)) { // they change meanwhile
+		if post.Reason.Code != ReasonWindow {
+			continue
+		}
 		job, err := t.tx.Jobs.ByName(post.JobName())
-		if post.Reason.Code != ReasonWindow || errors.Is(err, ErrNotFound) {
+		if errors.Is(err, ErrNotFound) {
 			continue
 		}
 		if err == nil && job.State == JobWaiting && job.Due.After(t.tx.Now()) {

@@ -53,7 +53,26 @@ func (w *Worker) Change(tx *store.Tx, id uint64, d Draft) (store.Post, error) {
 	if err := tx.Media.Use(post.Media); err != nil {
 		return was, err
 	}
+	if err := withdraw(tx, post.JobName()); err != nil {
+		return was, err
+	}
 	return schedule(tx, post, identity, post.ScheduledTime)
+}
+
+// withdraw takes back that a post was asked for at once and has not gone out: the time that its owner has just saved
+// holds.
+func withdraw(tx *store.Tx, name string) error {
+	job, err := tx.Jobs.ByName(name)
+	if errors.Is(err, store.ErrNotFound) || err == nil && (!job.Requested || job.State != store.JobWaiting) {
+		return nil
+	}
+	if err == nil {
+		_, err = scheduler.Pause(tx, name)
+	}
+	if err == nil && !job.Paused {
+		_, err = scheduler.Resume(tx, name)
+	}
+	return err
 }
 
 // Seen names what a person sees of a post. It is another one as soon as the post says something

@@ -418,6 +418,38 @@ func TestActions(t *testing.T) {
 	})
 }
 
+// A post that was asked for at once waits as its network has asked. Its owner saves another text, beside the time that it has.
+func TestATimeThatIsSavedHoldsAfterPublishNow(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.start()
+		id := b.schedule(24*time.Hour, Request{}).ID
+		b.Update(func(tx *store.Tx) error {
+			i, err := tx.Identities.Get(b.firstID)
+			return errors.Join(err, tx.Holds.Extend(i.Lane(), tx.Now().Add(time.Hour), store.Reason{Code: store.ReasonFlood}))
+		})
+		if err := do(b, (*Worker).PublishNow, id); err != nil {
+			t.Fatal(err)
+		}
+		b.Pass(time.Second)
+		text := "changed"
+		draft, err := b.worker.PrepareChange(b.T.Context(), id, Patch{Text: &text})
+		if err == nil {
+			err = do(b, func(w *Worker, tx *store.Tx, id uint64) (store.Post, error) { return w.Change(tx, id, draft) }, id)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Pass(23 * time.Hour)
+		if b.sent() != 0 {
+			t.Error("it went out before the time that was saved")
+		}
+		b.Pass(time.Hour)
+		if p := b.post(id); b.sent() != 1 || p.Status != store.PostPublished {
+			t.Errorf("%+v", p)
+		}
+	})
+}
+
 // Each action is done around the time of the post. What was accepted holds.
 func TestWhatIsAcceptedWhileAPostFallsDueHolds(t *testing.T) {
 	patch := func(b *bench, id uint64, p Patch) error {

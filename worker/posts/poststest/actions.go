@@ -180,9 +180,7 @@ func (p *Part) change(w *simulation.World, r *rand.Rand, wi *wish) {
 	wi.doubt = wi.doubt || doubt
 	if err == nil {
 		wi.text, wi.target, wi.at, wi.cancelled, wi.finals = next.text, next.target, next.at, time.Time{}, 0
-		if patch.ScheduledTime != nil { // else what was asked for at once still is
-			wi.asked = time.Time{}
-		}
+		wi.asked = time.Time{}
 	}
 }
 
