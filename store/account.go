@@ -72,6 +72,7 @@ func accountTable() def[Account] {
 		indexes: []Index[Account]{
 			{Name: "name", Unique: true, Key: func(a *Account) []byte { return accountKey(a.Site, a.Username) }},
 			{Name: "state", Key: func(a *Account) []byte { return key(nil).str(string(a.State)) }},
+			{Name: "counts", Counted: true, Key: func(a *Account) []byte { return key(nil).str(string(a.State)) }},
 			{Name: "tag", Key: func(a *Account) []byte {
 				if a.Tag == "" {
 					return nil

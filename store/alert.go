@@ -48,6 +48,7 @@ const (
 	AlertPostUnknown AlertKind = "post_unknown" // nobody knows whether a post is out
 	AlertTaskFailed  AlertKind = "task_failed"  // a broadcast has failed
 	AlertRulePaused  AlertKind = "rule_paused"  // a rule has paused itself after failures in a row
+	AlertBooking     AlertKind = "booking"      // a message to the client of a booking was not sent
 	AlertOverdue     AlertKind = "overdue"      // something is due and was not started
 	AlertLogin       AlertKind = "login"        // a login has ended, was restricted or cannot connect
 	AlertToken       AlertKind = "token"        // what a login uses ends soon and was not refreshed
@@ -56,13 +57,18 @@ const (
 	AlertUnreached   AlertKind = "unreached"    // messages to a chat, or calls of the webhook, are refused
 	AlertDamage      AlertKind = "damage"       // something in the file is damaged
 	AlertCopy        AlertKind = "copy"         // a copy of the live file took too long, and is bad
+	AlertChannel     AlertKind = "channel"      // a channel cannot be read
+	AlertStageLag    AlertKind = "stage_lag"    // messages wait for a stage for too long
+	AlertStageParked AlertKind = "stage_parked" // a stage has given messages up
+	AlertStageLost   AlertKind = "stage_lost"   // a stage has neither handled nor kept what went into it
+	AlertReading     AlertKind = "reading"      // channels were not read in time
 )
 
 // Lasts reports whether alerts of the kind stand as long as something is so. The others are about
 // something that has happened, and are over when somebody has seen it.
 func (k AlertKind) Lasts() bool {
 	switch k {
-	case AlertPostFailed, AlertPostUnknown, AlertTaskFailed, AlertRulePaused, AlertCopy:
+	case AlertPostFailed, AlertPostUnknown, AlertTaskFailed, AlertRulePaused, AlertBooking, AlertCopy:
 		return false
 	}
 	return true
@@ -122,6 +128,7 @@ func alertTable() def[Alert] {
 		valid: (*Alert).validate,
 		indexes: []Index[Alert]{
 			{Name: "state", Key: func(a *Alert) []byte { return key(nil).str(string(a.State())).time(a.RaisedAt) }},
+			{Name: "counts", Counted: true, Key: func(a *Alert) []byte { return key(nil).str(string(a.State())) }},
 			{Name: "standing", Unique: true, Key: func(a *Alert) []byte {
 				if a.State() == AlertOver {
 					return nil

@@ -127,9 +127,14 @@ func (db *DB) commitGroup(group []*call) (left []*call) {
 				for _, c := range group[:ran] {
 					c.err, c.panic = err, nil
 				}
-			} else if tx != nil && tx.writes > 0 {
-				db.laneChanges.add(tx.lanes)
-				db.watchers.tell(tx.touched)
+			} else if tx != nil {
+				if tx.writes > 0 {
+					db.laneChanges.add(tx.lanes)
+					db.watchers.tell(tx.touched)
+				}
+				for _, fn := range tx.after {
+					fn()
+				}
 			}
 			return group[ran:]
 		}
@@ -155,7 +160,7 @@ func (db *DB) tryGroup(group []*call) (tx *Tx, ran, failed int, err error) {
 	tx = db.newTx(btx)
 	begun := time.Now()
 	for ran < len(group) && (ran == 0 || time.Since(begun) < groupTime) {
-		c, before := group[ran], tx.writes
+		c, before, after := group[ran], tx.writes, len(tx.after)
 		tx.now = db.opts.Now()
 		c.panic, c.err = tx.run(c.fn)
 		if (c.err != nil || c.panic != nil) && tx.writes != before {
@@ -166,6 +171,9 @@ func (db *DB) tryGroup(group []*call) (tx *Tx, ran, failed int, err error) {
 				return nil, len(group), -1, fmt.Errorf("roll back: %w", err)
 			}
 			return nil, 0, ran, nil
+		}
+		if c.err != nil || c.panic != nil {
+			tx.after = tx.after[:after]
 		}
 		ran++
 	}
@@ -200,8 +208,12 @@ func (db *DB) commit(btx *bbolt.Tx) error {
 		return errors.Join(err, btx.Rollback())
 	}
 	db.clean = false
+	begun := time.Now()
 	if err := btx.Commit(); err != nil {
 		return err
+	}
+	if db.opts.Committed != nil {
+		db.opts.Committed(time.Since(begun))
 	}
 	return db.at(AfterCommit)
 }

@@ -2,6 +2,8 @@ package store
 
 import (
 	"errors"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -11,9 +13,69 @@ type Content struct {
 	Title       string    `json:"title,omitempty"`
 	Description string    `json:"description,omitempty"`
 	Text        string    `json:"text"`
-	Format      string    `json:"format"` // html, markdown or plain
+	Format      string    `json:"format"`             // html, markdown or plain
+	Language    string    `json:"language,omitempty"` // such as ru
+	Variants    []Variant `json:"variants,omitempty"` // one for each platform at most
 	Media       []Media   `json:"media,omitempty"`
-	CreatedAt   time.Time `json:"created_at"`
+	Draft       bool      `json:"draft,omitempty"` // no post is made of it before it is approved
+
+	// Changes is how often the text was changed, and Versions are the texts before, the latest first.
+	Changes   int              `json:"changes,omitempty"`
+	Versions  []ContentVersion `json:"versions,omitempty"`
+	CreatedAt time.Time        `json:"created_at"`
+	ChangedAt time.Time        `json:"changed_at,omitzero"` // the text
+	ChangedBy string           `json:"changed_by,omitempty"`
+}
+
+// Variant is what a content says on one platform.
+type Variant struct {
+	Platform string   `json:"platform"`
+	Text     string   `json:"text,omitempty"`     // empty: the content's
+	Format   string   `json:"format,omitempty"`   // of its text
+	Hashtags []string `json:"hashtags,omitempty"` // with their #; they end the text
+}
+
+// ContentVersion is what a content says, or said. Of media no versions are kept.
+type ContentVersion struct {
+	Number      int       `json:"number"` // 1 is the first
+	Title       string    `json:"title,omitempty"`
+	Description string    `json:"description,omitempty"`
+	Text        string    `json:"text"`
+	Format      string    `json:"format"`
+	Language    string    `json:"language,omitempty"`
+	Variants    []Variant `json:"variants,omitempty"`
+	At          time.Time `json:"at"` // when it was written
+	By          string    `json:"by,omitempty"`
+}
+
+// maxVersions is how many versions of a content are kept beside the present one.
+const maxVersions = 20
+
+// Version is the present version.
+func (c Content) Version() ContentVersion {
+	at := c.ChangedAt
+	if at.IsZero() {
+		at = c.CreatedAt
+	}
+	return ContentVersion{c.Changes + 1, c.Title, c.Description, c.Text, c.Format, c.Language, c.Variants, at, c.ChangedBy}
+}
+
+// Keep adds a version that the content had.
+func (c *Content) Keep(before ContentVersion) {
+	c.Versions = append([]ContentVersion{before}, c.Versions[:min(len(c.Versions), maxVersions-1)]...)
+}
+
+// On returns what the content says on a platform, with the hashtags.
+func (c Content) On(platform string) (text, format string) {
+	text, format = c.Text, c.Format
+	i := slices.IndexFunc(c.Variants, func(v Variant) bool { return v.Platform == platform })
+	if i < 0 {
+		return text, format
+	}
+	if v := c.Variants[i]; v.Text != "" {
+		text, format = v.Text, v.Format
+	}
+	return strings.TrimSpace(text + "\n\n" + strings.Join(c.Variants[i].Hashtags, " ")), format
 }
 
 // Media is a file that is shown with a text. Exactly one of ID, File and URL is set.
@@ -40,18 +102,21 @@ func contentTable() def[Content] {
 	}
 }
 
-// Fill completes what is to be sent: either a text and media of its own, or those of the content with
+// ByTime returns the contents, the latest first.
+func (t Contents) ByTime(q Query) (Page[Content], error) { return t.page("created", nil, q, true) }
+
+// Fill completes what is to be sent on a platform: either a text and media of its own, or those of the content with
 // the given id, whose format holds unless another one is given, and what media say of themselves. It refuses both,
 // and neither, with a [*FieldError].
-func (t Contents) Fill(id uint64, text *string, media *[]Media, format *string) (err error) {
-	if err := t.fill(id, text, media, format); err != nil {
+func (t Contents) Fill(id uint64, platform string, text *string, media *[]Media, format *string) (err error) {
+	if err := t.fill(id, platform, text, media, format); err != nil {
 		return err
 	}
 	*media, err = t.tx.Media.Fill(*media)
 	return err
 }
 
-func (t Contents) fill(id uint64, text *string, media *[]Media, format *string) error {
+func (t Contents) fill(id uint64, platform string, text *string, media *[]Media, format *string) error {
 	given := *text != "" || len(*media) > 0
 	switch {
 	case id == 0 && !given:
@@ -68,9 +133,14 @@ func (t Contents) fill(id uint64, text *string, media *[]Media, format *string) 
 	if err != nil {
 		return err
 	}
-	*text, *media = content.Text, content.Media
+	if content.Draft {
+		return Invalid("content_id", "invalid.content_draft", id)
+	}
+	var own string
+	*text, own = content.On(platform)
+	*media = content.Media
 	if *format == "" {
-		*format = content.Format
+		*format = own
 	}
 	return nil
 }

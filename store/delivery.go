@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/base64"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -147,20 +148,6 @@ func (t Deliveries) Reserve(n int) (uint64, error) {
 	return first, rows.SetSequence(rows.Sequence() + uint64(n))
 }
 
-// PutAt writes a new row under an id that was reserved.
-func (t Deliveries) PutAt(id uint64, d Delivery) error {
-	rows := t.tx.bucket(t.def.bucket, t.def.name)
-	last := rows.Sequence()
-	if err := rows.SetSequence(id - 1); err != nil {
-		return err
-	}
-	d.ID = 0
-	if err := t.Put(&d); err != nil {
-		return err
-	}
-	return rows.SetSequence(last)
-}
-
 // Next returns the pending delivery of a task that comes next, or [ErrNotFound]: one that has waited
 // and need not any longer; else the first that was not tried; else the one whose wait ends first.
 // Damaged ones are passed over.
@@ -204,6 +191,19 @@ func (t Deliveries) Of(task Task, status DeliveryStatus, q Query) (Page[Delivery
 		return t.page("status", key(nil).uint(task.ID).str(string(status)), q, false)
 	}
 	return t.rows(task, q)
+}
+
+// Each yields all deliveries, also those that others stand for.
+func (t Deliveries) Each() iter.Seq[Delivery] {
+	return func(yield func(Delivery) bool) {
+		for row := range t.All() {
+			for d := range row.expanded {
+				if !yield(d) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // rows returns the deliveries of a task, also those that are not written yet.

@@ -46,6 +46,9 @@ func (t Holds) Until(lane string) (time.Time, Reason) {
 	if err != nil { // there is none, or it is damaged
 		return time.Time{}, Reason{}
 	}
+	if !h.Reason.Until.IsZero() { // the hold may have been moved with the clock since
+		h.Reason.Until = h.Until
+	}
 	return h.Until, h.Reason
 }
 

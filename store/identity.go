@@ -19,6 +19,8 @@ type Identity struct {
 
 	// Window is how many posts it may send, such as 30/1h; empty: as the settings say.
 	Window string `json:"window,omitempty"`
+	// Slots are the times of its queue: a post that is queued takes the next one at which its channel has none.
+	Slots []Slot `json:"slots,omitempty"`
 	// Expires is when what it logs in with ends unless it is refreshed; zero: never, or not known.
 	Expires time.Time `json:"expires,omitzero"`
 
@@ -32,6 +34,16 @@ type Identity struct {
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
 }
+
+// Slot is times of day on days of the week.
+type Slot struct {
+	Times []string `json:"times"`          // 15:04
+	Days  []int    `json:"days,omitempty"` // 1 is Monday, 7 is Sunday; empty means each day
+	Zone  string   `json:"zone"`           // IANA name
+}
+
+// Trigger names the times of the slot.
+func (s Slot) Trigger() Trigger { return Trigger{Times: s.Times, Weekdays: s.Days, Zone: s.Zone} }
 
 // IdentityKind says what kind of login it is.
 type IdentityKind string

@@ -97,6 +97,35 @@ func (t Table[T]) first(name string, k key) (row T, err error) {
 	return row, fmt.Errorf("%s by %s: %w", t.def.name, name, ErrNotFound)
 }
 
+// addCount adds n to how many rows have a key in a counted index; a nil key is none.
+func (t Table[T]) addCount(i int, k key, n int) error {
+	if k == nil {
+		return nil
+	}
+	if n += countOf(t.index(i).Get(k)); n <= 0 {
+		return t.index(i).Delete(k)
+	}
+	return t.index(i).Put(k, key(nil).uint(uint64(n)))
+}
+
+// countOf reads a number of rows; of one that is damaged or missing, 0.
+func countOf(value []byte) int {
+	if len(value) != 8 {
+		return 0
+	}
+	return int(binary.BigEndian.Uint64(value))
+}
+
+// counts yields the keys of a counted index and how many rows have each.
+func (t Table[T]) counts(name string) iter.Seq2[key, int] {
+	return func(yield func(key, int) bool) {
+		cursor := t.indexNamed(name).Cursor()
+		for k, n := cursor.First(); k != nil && yield(k, countOf(n)); {
+			k, n = cursor.Next()
+		}
+	}
+}
+
 // collect returns at most limit rows of seq.
 func collect[T any](seq iter.Seq[T], limit int) (rows []T) {
 	for row := range seq {

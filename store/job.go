@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -18,11 +19,15 @@ type Job struct {
 	Lane     string        `json:"lane"`
 	Trigger  Trigger       `json:"trigger"`
 	Lateness Lateness      `json:"lateness,omitzero"`
-	Timeout  time.Duration `json:"timeout,omitempty"` // of one run, in nanoseconds; 0: as the kind says
+	Timeout  time.Duration `json:"timeout,omitempty"`  // of one run, in nanoseconds; 0: as the kind says
+	Attempts int           `json:"attempts,omitempty"` // runs in all where one fails; 0: as the kind says
+	Backoff  time.Duration `json:"backoff,omitempty"`  // the pause after attempt n is n times this; 0: as the kind says
+	Tags     []string      `json:"tags,omitempty"`     // for filtering
 
 	State   JobState `json:"state"`
 	Paused  bool     `json:"paused,omitempty"`  // of a running or requested job: it is paused when the run has ended
 	Removed bool     `json:"removed,omitempty"` // of a running job: it is deleted when the run has ended
+	Woken   bool     `json:"woken,omitempty"`   // of a running job: there is more to do when the run has ended
 	// Due is the next run. It differs from Occurrence while a run is tried again or was asked for.
 	Due time.Time `json:"due,omitzero"`
 	// Occurrence is the time in the schedule that the next run, or the one under way, stands for.
@@ -89,7 +94,8 @@ func jobTable() def[Job] {
 					tx.noteLane(k[len(queueWaiting) : len(k)-8])
 				}
 			}},
-			{Name: "kind", Key: func(j *Job) []byte { return key(nil).str(j.Kind).time(j.Due) }},
+			{Name: "kind", Key: func(j *Job) []byte { return key(nil).str(j.Kind).str(j.phase()).time(j.Due) }},
+			{Name: "counts", Counted: true, Key: func(j *Job) []byte { return key(nil).str(j.Kind).str(string(j.State)) }},
 			{Name: "failing", Key: func(j *Job) []byte {
 				if j.Failures == 0 && j.State != JobSetAside && j.VainSince.IsZero() {
 					return nil
@@ -125,6 +131,30 @@ func (t Jobs) ByName(name string) (Job, error) {
 	}
 	return j, nil
 }
+
+// Wake lets a job run at the given time at the latest, because there is something to do for it: one that runs does so
+// again when it has ended. One that is paused or does not exist stays as it is.
+func (t Jobs) Wake(name string, at time.Time) error {
+	j, err := t.ByName(name)
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	switch {
+	case j.State == JobRunning && !j.Woken:
+		j.Woken = true
+	case j.State == JobWaiting && j.Due.After(at):
+		j.Due = at
+	default:
+		return nil
+	}
+	return t.Put(&j)
+}
+
+// ByNames yields the jobs in the order of their names.
+func (t Jobs) ByNames() iter.Seq[Job] { return t.scan("name", nil, nil) }
 
 // Lanes yields each lane in which jobs wait, with the time of the first of them. It costs one
 // look-up for each lane, however many jobs wait.
@@ -202,15 +232,6 @@ func (t Jobs) Waits(lane string, due time.Time, id uint64) bool {
 func (t Jobs) SetAside(kind string) iter.Seq[Job] {
 	prefix := key(queueAside).str(kind)
 	return t.scan("queue", prefix, prefix.next())
-}
-
-// Upcoming returns the jobs in the order of their next run, of one kind or, if kind is empty, of
-// all.
-func (t Jobs) Upcoming(kind string, q Query) (Page[Job], error) {
-	if kind != "" {
-		return t.page("kind", key(nil).str(kind), q, false)
-	}
-	return t.merged(q)
 }
 
 // Failing yields the jobs whose last runs failed or were in vain and those that are set aside, by their

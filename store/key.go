@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -45,6 +46,17 @@ func (k key) time(t time.Time) key {
 func timeAt(k []byte) time.Time {
 	return time.Unix(0, int64(binary.BigEndian.Uint64(k))).UTC()
 }
+
+// strs reads a key that consists of strings alone.
+func (k key) strs() (parts []string) {
+	for part := range strings.SplitSeq(string(k), "\x00\x01") {
+		parts = append(parts, unescaped(part))
+	}
+	return parts[:len(parts)-1]
+}
+
+// unescaped undoes what [key.str] does to zero bytes.
+func unescaped(s string) string { return strings.ReplaceAll(s, "\x00\xff", "\x00") }
 
 // next returns the first key after all keys that begin with k, or nil if there is none.
 func (k key) next() key {

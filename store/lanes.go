@@ -1,9 +1,6 @@
 package store
 
-import (
-	"strings"
-	"sync"
-)
+import "sync"
 
 // laneChanges collects the lanes that the scheduler has to look at again.
 type laneChanges struct {
@@ -55,6 +52,4 @@ func (tx *Tx) noteLane(encoded []byte) {
 }
 
 // laneOf reads a lane that [key.str] has written.
-func laneOf(encoded string) string {
-	return strings.ReplaceAll(encoded[:len(encoded)-2], "\x00\xff", "\x00")
-}
+func laneOf(encoded string) string { return unescaped(encoded[:len(encoded)-2]) }

@@ -59,11 +59,7 @@ func (w *MediaWriter) Flush() error {
 	if err := w.db.Update(func(tx *Tx) error { return tx.Media.append(w.id, w.buf) }); err != nil {
 		return fmt.Errorf("write media %d: %w", w.id, err)
 	}
-	err := w.db.View(func(tx *Tx) error {
-		tx.release()
-		return nil
-	})
-	if err != nil {
+	if err := w.db.Release(); err != nil {
 		return err
 	}
 	w.sum.Write(w.buf)

@@ -13,6 +13,8 @@ type Notice struct {
 	ID   uint64 `json:"id"`
 	Kind string `json:"kind"` // what it is about, such as account_found
 	Chat string `json:"chat"` // who is told: a chat, or [WebhookChat]
+	// IdentityID is the bot that answers a client; 0: the one that tells the admins.
+	IdentityID uint64 `json:"identity_id,omitempty"`
 	// Admin says that the chat is told because it is an admin's. It is not, once it no longer is.
 	Admin bool `json:"admin,omitempty"`
 	// First says that it goes before the others: the answer to a person, or an alert.
@@ -72,6 +74,8 @@ func (n Notice) Lane() string {
 	switch {
 	case n.Chat == WebhookChat:
 		return "notices:webhook"
+	case n.IdentityID != 0:
+		return fmt.Sprint("notices:bot:", n.IdentityID)
 	case n.File != "":
 		return "notices:files"
 	case n.First:

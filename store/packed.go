@@ -159,6 +159,10 @@ func (j *Job) fields(p *packing) {
 	p.time(&j.VainSince)
 	p.time(&j.Trigger.From)
 	packList(p, &j.Trigger.Dates, (*packing).time)
+	p.bool(&j.Woken)
+	packInt(p, &j.Attempts)
+	packInt(p, &j.Backoff)
+	packList(p, &j.Tags, packString)
 }
 
 func (t *Trigger) fields(p *packing) {

@@ -32,6 +32,8 @@ func draw(rt *rapid.T, v reflect.Value) {
 		}
 	case reflect.String:
 		v.SetString(rapid.String().Draw(rt, "text"))
+	case reflect.Float32:
+		v.SetFloat(float64(rapid.Float32().Draw(rt, "fraction")))
 	case reflect.Bool:
 		v.SetBool(rapid.Bool().Draw(rt, "flag"))
 	case reflect.Int, reflect.Int64:

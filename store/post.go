@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -13,6 +14,7 @@ type Post struct {
 	ID         uint64  `json:"id"`
 	ContentID  uint64  `json:"content_id,omitempty"` // 0 for a post that was made from a text directly
 	RuleID     uint64  `json:"rule_id,omitempty"`    // the rule that made it; 0 if none did
+	Group      uint64  `json:"group,omitempty"`      // the first of the posts that were made together; 0 if it was made alone
 	Platform   string  `json:"platform"`
 	IdentityID uint64  `json:"identity_id"`
 	Target     string  `json:"target"`
@@ -96,6 +98,7 @@ func postTable() def[Post] {
 		},
 		indexes: []Index[Post]{
 			{Name: "status", Key: func(p *Post) []byte { return key(nil).str(string(p.Status)).time(p.ScheduledTime) }},
+			{Name: "counts", Counted: true, Key: func(p *Post) []byte { return key(nil).str(p.Platform).str(string(p.Status)) }},
 			{Name: "time", Key: func(p *Post) []byte { return key(nil).time(p.ScheduledTime) }},
 			{Name: "pending", Key: func(p *Post) []byte {
 				if p.Status.Final() {
@@ -114,6 +117,12 @@ func postTable() def[Post] {
 					return nil
 				}
 				return key(nil).uint(p.RuleID).time(p.CreatedAt)
+			}},
+			{Name: "group", Key: func(p *Post) []byte {
+				if p.Group == 0 {
+					return nil
+				}
+				return key(nil).uint(p.Group)
 			}},
 			{Name: "trouble", Key: func(p *Post) []byte {
 				if !p.troubled() {
@@ -194,6 +203,27 @@ func (t Posts) Pending(identityID uint64) iter.Seq[Post] {
 // OfRule returns the posts that a rule has made, the latest first.
 func (t Posts) OfRule(id uint64, q Query) (Page[Post], error) {
 	return t.page("rule", key(nil).uint(id), q, true)
+}
+
+// OfGroup returns posts that were made together, the first one first.
+func (t Posts) OfGroup(group uint64, q Query) (Page[Post], error) {
+	return t.page("group", key(nil).uint(group), q, false)
+}
+
+// CountGroup returns how many posts were made together, and counts no further than limit.
+func (t Posts) CountGroup(group uint64, limit int) int {
+	return t.count("group", key(nil).uint(group), limit)
+}
+
+// Taken reports whether an identity has a post for a channel at a time that has not ended, another one than but.
+func (t Posts) Taken(identityID uint64, target string, at time.Time, but uint64) bool {
+	prefix := key(nil).uint(identityID).time(at)
+	for post := range t.scan("pending", prefix, prefix.next()) {
+		if post.ID != but && strings.EqualFold(post.Target, target) {
+			return true
+		}
+	}
+	return false
 }
 
 // LookAgain makes the posts of an identity due that wait for its window, which is another one now.

@@ -102,6 +102,22 @@ func compare(rt *rapid.T, db *DB, model map[uint64]Job) {
 				rt.Fatalf("by name %s: %d, %v", row.Name, found.ID, err)
 			}
 		}
+		counts := map[string]int{}
+		for _, j := range model {
+			counts[j.Kind+string(j.State)]++
+		}
+		for _, of := range tx.Jobs.Counts() {
+			if of.N != counts[of.Kind+string(of.State)] {
+				rt.Fatalf("counted %+v; the model has %v", of, counts)
+			}
+			list, err := tx.Jobs.List(JobQuery{Kind: of.Kind, State: of.State, Query: Query{Limit: 500}})
+			if err != nil || len(list.Items) != of.N {
+				rt.Fatalf("%d listed, %v; the model has %d", len(list.Items), err, of.N)
+			}
+		}
+		if got := tx.Jobs.Counts().Total(); got != len(model) {
+			rt.Fatalf("counted %d; the model has %d", got, len(model))
+		}
 		for _, lane := range []string{"x", "xy", "y"} {
 			want := 0
 			now := time.Date(2026, 1, 1, 0, 0, 25, 0, time.UTC)

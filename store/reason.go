@@ -67,7 +67,20 @@ const (
 	ReasonNothingNew    ReasonCode = "nothing_new"    // a feed has no item that was not posted
 	ReasonListEnded     ReasonCode = "list_ended"     // each item of a rule's list was posted
 	ReasonAIBudget      ReasonCode = "ai_budget"      // the AI was asked enough for this day
+	ReasonOff           ReasonCode = "off"            // the stage is switched off
+	ReasonWaits         ReasonCode = "waits"          // what a stage needs cannot be had before a time
+	ReasonCollecting    ReasonCode = "collecting"     // the other members of an album are waited for
+	ReasonNoPhoto       ReasonCode = "no_photo"       // the picture could not be fetched, or is gone
+	ReasonLink          ReasonCode = "link"           // a link could not be read
+	ReasonImportedLate  ReasonCode = "imported_late"  // its time had passed when it was imported
+	ReasonGone          ReasonCode = "gone"           // what it is about was removed
 	ReasonFailures      ReasonCode = "failures"       // a rule failed so often in a row that it paused itself
+	ReasonNoChat        ReasonCode = "no_chat"        // the client of a booking has not written to the bot
+	ReasonStarted       ReasonCode = "started"        // the booking has begun
+	ReasonNoTime        ReasonCode = "no_time"        // the time of a reminder had passed when the booking was made
+	ReasonLaterOne      ReasonCode = "later_one"      // a later reminder was due too
+	ReasonLane          ReasonCode = "lane"           // others of its lane run
+	ReasonApproval      ReasonCode = "approval"       // a person has to approve it
 )
 
 // Zero reports whether there is no reason.

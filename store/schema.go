@@ -33,7 +33,20 @@ type tables struct {
 	Rules          Rules
 	FeedMemories   FeedMemories
 	Media          MediaFiles
+	Channels       Channels
+	Messages       Messages
+	Photos         Photos
+	Documents      Documents
+	Vectors        Vectors
+	TagRules       TagRules
+	Watches        Watches
+	WatchHits      WatchHits
+	Audit          Audit
+	Bookings       Bookings
 	mediaChunks    Table[mediaChunk]
+	Streams        Streams
+	Moved          MovedRows
+	OwnJobs        OwnJobs
 }
 
 // schema is what the file holds: every table and index, and the buckets that they are kept in.
@@ -85,6 +98,23 @@ func newSchema() *schema {
 	add(s, feedMemoryTable(), func(t *tables) *Table[FeedMemory] { return &t.FeedMemories.Table })
 	add(s, mediaTable(), func(t *tables) *Table[MediaFile] { return &t.Media.Table })
 	add(s, mediaChunkTable(), func(t *tables) *Table[mediaChunk] { return &t.mediaChunks })
+	for i, topic := range Topics {
+		add(s, eventTable(topic), func(t *tables) *Table[Event] { return &t.Streams.logs[i] })
+	}
+	add(s, groupTable(), func(t *tables) *Table[Group] { return &t.Streams.Groups.Table })
+	add(s, streamItemTable(), func(t *tables) *Table[StreamItem] { return &t.Streams.Items.Table })
+	add(s, channelTable(), func(t *tables) *Table[Channel] { return &t.Channels.Table })
+	add(s, messageTable(), func(t *tables) *Table[Message] { return &t.Messages.Table })
+	add(s, photoTable(), func(t *tables) *Table[Photo] { return &t.Photos.Table })
+	add(s, documentTable(), func(t *tables) *Table[Document] { return &t.Documents.Table })
+	add(s, vectorTable(), func(t *tables) *Table[Vector] { return &t.Vectors.Table })
+	add(s, tagRuleTable(), func(t *tables) *Table[TagRule] { return &t.TagRules.Table })
+	add(s, watchTable(), func(t *tables) *Table[Watch] { return &t.Watches.Table })
+	add(s, watchHitTable(), func(t *tables) *Table[WatchHit] { return &t.WatchHits.Table })
+	add(s, auditTable(), func(t *tables) *Table[AuditEntry] { return &t.Audit.Table })
+	add(s, movedTable(), func(t *tables) *Table[Moved] { return &t.Moved.Table })
+	add(s, bookingTable(), func(t *tables) *Table[Booking] { return &t.Bookings.Table })
+	add(s, ownJobTable(), func(t *tables) *Table[OwnJob] { return &t.OwnJobs.Table })
 	return s
 }
 
@@ -112,6 +142,11 @@ func (s *schema) set(name string) tableSet {
 	panic(fmt.Sprintf("store: no table is called %q", name))
 }
 
+// countedRows brings the counts of rows, and the index of jobs by state.
+func countedRows(*bbolt.Tx) ([]string, error) {
+	return []string{"jobs", "posts", "tasks", "accounts", "alerts"}, nil
+}
+
 // migration brings a file from one schema version to the next. It sees the buckets as they are and
 // returns the names of the tables whose indexes must be built anew.
 type migration func(*bbolt.Tx) (reindex []string, err error)
@@ -129,5 +164,6 @@ func migrations() []migration {
 		markPlain, // 7: secrets are sealed
 		func(*bbolt.Tx) ([]string, error) { return nil, nil }, // 8: jobs and runs may be packed
 		func(*bbolt.Tx) ([]string, error) { return nil, nil }, // 9: rules and uploaded media
+		countedRows, // 10: counts of rows, the audit, groups of posts, bookings, channels, streams and search
 	}
 }

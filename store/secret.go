@@ -78,7 +78,7 @@ func (t Table[T]) place(id uint64) []byte { return append([]byte(t.def.name+"\x0
 
 // seal writes every row that has a secret anew, sealed with the key.
 func (tx *Tx) seal(key []byte) error {
-	identities, sessions := slices.Collect(tx.Identities.All()), slices.Collect(tx.Sessions.All())
+	identities, sessions, settings := slices.Collect(tx.Identities.All()), slices.Collect(tx.Sessions.All()), slices.Collect(tx.Settings.All())
 	tx.key = key
 	for i := range identities {
 		if err := tx.Identities.Put(&identities[i]); err != nil {
@@ -88,6 +88,14 @@ func (tx *Tx) seal(key []byte) error {
 	for i := range sessions {
 		if err := tx.Sessions.Put(&sessions[i]); err != nil {
 			return fmt.Errorf("seal the session of login %d: %w", sessions[i].IdentityID, err)
+		}
+	}
+	for i := range settings {
+		if settings[i].Secret == "" {
+			continue
+		}
+		if err := tx.Settings.Put(&settings[i]); err != nil {
+			return fmt.Errorf("seal the setting %s: %w", settings[i].Name, err)
 		}
 	}
 	return nil

@@ -235,3 +235,37 @@ func TestABackupGivesItsLoginsToWhomHasTheKeyOrThePassphrase(t *testing.T) {
 		t.Errorf("a sealed backup on another machine: %q, noted %q", token, notes)
 	}
 }
+
+func TestASecretSettingIsSealedAndComesAlongWithASealedBackup(t *testing.T) {
+	db := newDB(t, Options{Key: testKey(1)})
+	mustUpdate(t, db, func(tx *Tx) error {
+		return errors.Join(tx.Settings.SetSecret("application", "too early"), tx.Settings.SetSecret("application", botToken))
+	})
+	dir := t.TempDir()
+	sealed, to := filepath.Join(dir, "sealed"), filepath.Join(t.TempDir(), "belfry.db")
+	if err := errors.Join(db.Backup(filepath.Join(dir, "plain")), db.BackupSealed(sealed, "correct horse")); err != nil {
+		t.Fatal(err)
+	}
+	noSecretIn(t, dir)
+	if _, err := Restore(t.Context(), sealed, to, Options{Key: testKey(2), Passphrase: "correct horse"}); err != nil {
+		t.Fatal(err)
+	}
+	noSecretIn(t, filepath.Dir(to))
+	for key, want := range map[byte]string{2: botToken, 3: ""} {
+		db, err := Open(to, Options{Key: testKey(key)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		mustUpdate(t, db, func(tx *Tx) error {
+			secret, err := tx.Settings.Secret("application")
+			if secret != want {
+				t.Errorf("with key %d it is %q", key, secret)
+			}
+			return err
+		})
+		mustVerify(t, db)
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -58,6 +58,9 @@ type Options struct {
 	// Note is told, in a sentence for the log, what the owner should know and no error says. It is
 	// called from any goroutine and must not use the DB.
 	Note func(string)
+	// Committed is called after each commit with the time that the disk took; nil is not. It must be quick and not use
+	// the DB.
+	Committed func(time.Duration)
 	// Commit is called in tests before and after each commit; nil is not. An error fails the commit as one of
 	// the disk does: nothing was written before it, and everything after it.
 	Commit func(Stage) error

@@ -268,7 +268,7 @@ func TestPagesCoverAListOnceInBothDirections(t *testing.T) {
 	t.Run("all kinds merged by next run", func(t *testing.T) {
 		var last time.Time
 		got := count(t, func(tx *Tx, q Query) (int, string, error) {
-			page, err := tx.Jobs.Upcoming("", q)
+			page, err := tx.Jobs.List(JobQuery{Query: q})
 			for _, j := range page.Items {
 				if j.Due.Before(last) {
 					t.Errorf("%v follows %v", j.Due, last)

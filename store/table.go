@@ -2,10 +2,12 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 )
 
 // def declares a table: what its rows are called, where their id is, when they are valid, and by
@@ -32,8 +34,25 @@ type Index[T any] struct {
 	// Key returns the key of a row, or nil for a row that is not in the index. It must be a
 	// function of the row alone, and share no memory with it.
 	Key func(*T) []byte
+	// Keys, if not nil, stands in the place of Key where a row is found by several keys. It returns them in
+	// ascending order, each once; room behind a key for its id spares a copy.
+	Keys func(*T) []key
+	// Packed says that many rows share a key, which ends with a time as [whenOf] writes it.
+	Packed bool
+	// Counted says that the index holds no entries but how many rows have each key; see [Table.counts].
+	Counted bool
 	// Changed, if not nil, is told each key that is put or deleted.
 	Changed func(tx *Tx, k key)
+}
+
+// indexKey is a key of a row in the index with a number.
+type indexKey struct {
+	index int
+	key   key
+}
+
+func (k indexKey) compare(other indexKey) int {
+	return cmp.Or(cmp.Compare(k.index, other.index), bytes.Compare(k.key, other.key))
 }
 
 // Table is the rows of one type in a transaction.
@@ -65,18 +84,24 @@ func (t Table[T]) decode(id uint64, data []byte) (row T, err error) {
 	return row, nil
 }
 
-// keys returns the keys of a row in the table's indexes, nil where it is in none.
-func (t Table[T]) keys(row *T) []key {
-	keys := make([]key, len(t.def.indexes))
-	for i := range keys {
-		keys[i] = t.def.indexes[i].Key(row)
+// keys returns the keys of a row in the table's indexes, in ascending order.
+func (t Table[T]) keys(row *T) []indexKey {
+	all := make([]indexKey, 0, len(t.def.indexes))
+	for i := range t.def.indexes {
+		if t.def.indexes[i].Keys != nil {
+			for _, k := range t.def.indexes[i].Keys(row) {
+				all = append(all, indexKey{i, k})
+			}
+		} else if k := t.def.indexes[i].Key(row); k != nil {
+			all = append(all, indexKey{i, k})
+		}
 	}
-	return keys
+	return all
 }
 
 // oldKeys returns the keys that a row has in the file. A row that is written was most often read
 // before in the same transaction, and is not decoded once more.
-func (t Table[T]) oldKeys(id uint64) ([]key, error) {
+func (t Table[T]) oldKeys(id uint64) ([]indexKey, error) {
 	if keys, ok := t.tx.kept[keptRow{t.def.number, id}]; ok {
 		return keys, nil
 	}
@@ -97,7 +122,7 @@ func (t Table[T]) Put(row *T) error {
 		}
 	}
 	rows, id := t.tx.bucket(t.def.bucket, t.def.name), t.def.id(row)
-	var from []key
+	var from []indexKey
 	if *id != 0 {
 		var err error
 		if from, err = t.oldKeys(*id); err != nil {
@@ -127,6 +152,25 @@ func (t Table[T]) Put(row *T) error {
 	return t.reindex(*id, from, to)
 }
 
+// ID is the id of a row.
+func (t Table[T]) ID(row T) uint64 { return *t.def.id(&row) }
+
+// PutAt writes a row under the id that it has. The error wraps [ErrExists] if there is one with that id, or with one of
+// its unique keys.
+func (t Table[T]) PutAt(row *T) error {
+	rows, id := t.tx.bucket(t.def.bucket, t.def.name), *t.def.id(row)
+	if rows.Get(rowKey(id)) != nil {
+		return fmt.Errorf("%s %d: %w", t.def.name, id, ErrExists)
+	}
+	last := rows.Sequence()
+	err := rows.SetSequence(id - 1)
+	if err == nil {
+		*t.def.id(row) = 0
+		err = t.Put(row)
+	}
+	return errors.Join(err, rows.SetSequence(max(last, id)))
+}
+
 // Delete removes the row. The error wraps [ErrNotFound] if there is none.
 func (t Table[T]) Delete(id uint64) error {
 	from, err := t.oldKeys(id)
@@ -147,53 +191,77 @@ func (t Table[T]) wrote() {
 }
 
 // unique checks that no other row has one of the unique keys that a row is to have.
-func (t Table[T]) unique(id uint64, old, now []key) error {
-	for i := range t.def.indexes {
-		index, k := &t.def.indexes[i], now[i]
-		if !index.Unique || k == nil || (old != nil && bytes.Equal(old[i], k)) {
+func (t Table[T]) unique(id uint64, old, now []indexKey) error {
+	for _, k := range now {
+		index := &t.def.indexes[k.index]
+		if !index.Unique {
 			continue
 		}
-		entry, _ := t.index(i).Cursor().Seek(k)
-		if bytes.HasPrefix(entry, k) && entryID(entry) != id {
+		if _, has := slices.BinarySearchFunc(old, k, indexKey.compare); has {
+			continue
+		}
+		entry, _ := t.index(k.index).Cursor().Seek(k.key)
+		if bytes.HasPrefix(entry, k.key) && entryID(entry) != id {
 			return fmt.Errorf("%s with this %s: %w", t.def.name, index.Name, ErrExists)
 		}
 	}
 	return nil
 }
 
-// reindex moves the row's index entries from its old keys to the new ones; nil stands for the keys of
-// a row that is not there.
-func (t Table[T]) reindex(id uint64, old, now []key) error {
-	for i := range t.def.indexes {
-		var from, to key
-		if old != nil {
-			from = old[i]
-		}
-		if now != nil {
-			to = now[i]
-		}
-		if bytes.Equal(from, to) {
-			continue
-		}
-		if changed := t.def.indexes[i].Changed; changed != nil {
-			changed(t.tx, from)
-			changed(t.tx, to)
-		}
-		if from != nil {
-			if err := t.index(i).Delete(from.uint(id)); err != nil {
-				return fmt.Errorf("%s: %w", t.indexName(i), err)
-			}
-		}
-		if to != nil {
-			if err := t.index(i).Put(to.uint(id), nil); err != nil {
-				return fmt.Errorf("%s: %w", t.indexName(i), err)
-			}
-		}
-	}
+// reindex moves the row's index entries from its old keys to the new ones. now is nil for a row that is not
+// there any more. What both have is not touched.
+func (t Table[T]) reindex(id uint64, old, now []indexKey) error {
 	if now != nil {
 		t.tx.keep(t.def.number, id, now)
 	} else {
 		delete(t.tx.kept, keptRow{t.def.number, id})
+	}
+	for len(old) > 0 || len(now) > 0 {
+		order := -1 // the old key comes first
+		if len(old) == 0 {
+			order = 1
+		} else if len(now) > 0 {
+			order = old[0].compare(now[0])
+		}
+		if order < 0 {
+			if err := t.list(id, old[0], false); err != nil {
+				return err
+			}
+		} else if order > 0 {
+			if err := t.list(id, now[0], true); err != nil {
+				return err
+			}
+		}
+		if order <= 0 {
+			old = old[1:]
+		}
+		if order >= 0 {
+			now = now[1:]
+		}
+	}
+	return nil
+}
+
+// list puts a row into an index, or takes it out.
+func (t Table[T]) list(id uint64, k indexKey, in bool) (err error) {
+	index, bucket := &t.def.indexes[k.index], t.index(k.index)
+	if index.Changed != nil {
+		index.Changed(t.tx, k.key)
+	}
+	switch {
+	case index.Counted && in:
+		err = t.addCount(k.index, k.key, 1)
+	case index.Counted:
+		err = t.addCount(k.index, k.key, -1)
+	case index.Packed:
+		err = packedList(bucket, k.key, id, in)
+	case in:
+		err = bucket.Put(k.key.uint(id), nil)
+	default:
+		err = bucket.Delete(k.key.uint(id))
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", t.indexName(k.index), err)
 	}
 	return nil
 }
@@ -256,14 +324,27 @@ func (t Table[T]) LetGo(id uint64) error {
 	if _, err := t.Get(id); err == nil {
 		return fmt.Errorf("%s %d is not damaged", t.def.name, id)
 	}
-	for i, index := range t.def.indexes {
-		for entry := range t.entries(index.Name, nil, nil) {
-			if entryID(entry) != id {
-				continue
+	for i := range t.def.indexes {
+		if t.def.indexes[i].Counted { // it is not known what the row was: it counts as that until a repair
+			continue
+		}
+		var gone [][]byte
+		cursor := t.index(i).Cursor()
+		for k, data := cursor.First(); k != nil; k, data = cursor.Next() {
+			entries, err := t.unpacked(i, k, data)
+			if err != nil {
+				return err
 			}
+			for _, entry := range entries {
+				if entryID(entry) == id {
+					gone = append(gone, bytes.Clone(entryKey(entry)))
+				}
+			}
+		}
+		for _, k := range gone {
 			t.wrote()
-			if err := t.index(i).Delete(bytes.Clone(entry)); err != nil {
-				return fmt.Errorf("%s: %w", t.indexName(i), err)
+			if err := t.list(id, indexKey{i, k}, false); err != nil {
+				return err
 			}
 		}
 	}

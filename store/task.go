@@ -126,6 +126,7 @@ func taskTable() def[Task] {
 		},
 		indexes: []Index[Task]{
 			{Name: "status", Key: func(t *Task) []byte { return key(nil).str(string(t.Status)).time(t.CreatedAt) }},
+			{Name: "counts", Counted: true, Key: func(t *Task) []byte { return key(nil).str(string(t.Status)) }},
 			{Name: "created", Key: func(t *Task) []byte { return key(nil).time(t.CreatedAt) }},
 			{Name: "active", Key: func(t *Task) []byte {
 				if t.Status.Final() {

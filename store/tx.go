@@ -20,9 +20,11 @@ type Tx struct {
 	writes   int             // changes made so far
 	touched  tableSet        // tables that were changed
 	lanes    map[string]bool // lanes in which something was changed, as in keys
+	after    []func()        // called when it is on the disk
 	assigned []*uint64       // ids given to new rows, taken back if the transaction is undone
 
-	kept map[keptRow][]key // the index keys, as they are in the file, of rows that were read or written
+	kept     map[keptRow][]indexKey // the index keys, as they are in the file, of rows that were read or written
+	keptKeys int                    // how many those are
 }
 
 // keptRow is a row of a table by the table's number.
@@ -32,12 +34,13 @@ type keptRow struct {
 }
 
 // maxKept bounds the memory that a transaction takes for the keys of its rows.
-const maxKept = 10_000
+const maxKept = 50_000
 
-func (tx *Tx) keep(table int, id uint64, keys []key) {
-	if tx.kept == nil || len(tx.kept) >= maxKept {
-		tx.kept = make(map[keptRow][]key)
+func (tx *Tx) keep(table int, id uint64, keys []indexKey) {
+	if tx.kept == nil || tx.keptKeys >= maxKept {
+		tx.kept, tx.keptKeys = make(map[keptRow][]indexKey), 0
 	}
+	tx.keptKeys += len(keys)
 	tx.kept[keptRow{table, id}] = keys
 }
 
@@ -60,6 +63,10 @@ func (tx *Tx) bucket(n int, name string) *bbolt.Bucket {
 	return tx.buckets[n]
 }
 
+// After has fn called once, when the transaction is on the disk and before its caller goes on. If the transaction is
+// undone, or its function has failed, fn is not called. It must be quick and not use the DB.
+func (tx *Tx) After(fn func()) { tx.after = append(tx.after, fn) }
+
 // undoIDs makes the rows that were inserted new again, so that a function that runs a second time
 // inserts them instead of looking for rows that are gone.
 func (tx *Tx) undoIDs() {
@@ -71,3 +78,22 @@ func (tx *Tx) undoIDs() {
 
 // Size returns the size of the file in bytes, as the transaction sees it.
 func (tx *Tx) Size() int64 { return tx.bolt.Size() }
+
+// Free returns how many bytes of the file are in pages that hold nothing, as of the last commit; 0 before the first one.
+func (tx *Tx) Free() int64 {
+	stats := tx.bolt.DB().Stats()
+	return int64(stats.FreePageN+stats.PendingPageN) * int64(tx.bolt.DB().Info().PageSize)
+}
+
+// Release gives back the memory of the pages of the file that were read: after work on many rows, which would stay in
+// memory.
+func (db *DB) Release() error {
+	return db.View(func(tx *Tx) error {
+		tx.release()
+		return nil
+	})
+}
+
+// Writes returns how many changes the transaction has made so far. After an error that came before any of them, it can
+// go on.
+func (tx *Tx) Writes() int { return tx.writes }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -86,18 +87,25 @@ func (db *DB) pages(tx *Tx, report func(Problem)) error {
 func (d *def[T]) verify(tx *Tx, report func(Problem)) {
 	t := Table[T]{d, tx}
 	rows := tx.bucket(d.bucket, d.name)
-	want := make([]int, len(d.indexes))
+	want := make([]map[string]int, len(d.indexes))
+	for i := range want {
+		want[i] = make(map[string]int)
+	}
+	damaged := 0
 	cursor := rows.Cursor()
 	for k, data := cursor.First(); k != nil; k, data = cursor.Next() {
-		t.verifyRow(k, data, want, report)
+		if t.verifyRow(k, data, want, report) == nil {
+			damaged++
+		}
 	}
 	for i := range d.indexes {
-		t.verifyCount(i, want[i], report)
+		t.verifyCount(i, want[i], damaged, report)
 	}
 }
 
-// verifyRow proves a row and its entries, which it counts. It returns nil for a row that is damaged.
-func (t Table[T]) verifyRow(k, data []byte, want []int, report func(Problem)) *T {
+// verifyRow proves a row and its entries, which it counts in want: under no key or, for a counted index, under its
+// own. It returns nil for a row that is damaged.
+func (t Table[T]) verifyRow(k, data []byte, want []map[string]int, report func(Problem)) *T {
 	d := t.def
 	if len(k) != idSize {
 		report(Problem{Table: d.name, Problem: fmt.Sprintf("row key %s is not an id", shown(k))})
@@ -112,12 +120,16 @@ func (t Table[T]) verifyRow(k, data []byte, want []int, report func(Problem)) *T
 		report(Problem{Table: d.name, ID: id, Problem: err.Error()})
 		return nil
 	}
-	for i := range d.indexes {
-		if entry := key(d.indexes[i].Key(&row)); entry != nil {
-			want[i]++
-			if found, _ := t.index(i).Cursor().Seek(entry.uint(id)); string(found) != string(entry.uint(id)) {
-				report(Problem{Table: d.name, ID: id, Problem: "is missing from index " + d.indexes[i].Name})
-			}
+	for _, k := range t.keys(&row) {
+		counted := ""
+		if d.indexes[k.index].Counted {
+			counted = string(k.key)
+		}
+		if want != nil {
+			want[k.index][counted]++
+		}
+		if counted == "" && !t.has(k, id) {
+			report(Problem{Table: d.name, ID: id, Problem: "is missing from index " + d.indexes[k.index].Name})
 		}
 	}
 	if d.whole != nil {
@@ -128,46 +140,82 @@ func (t Table[T]) verifyRow(k, data []byte, want []int, report func(Problem)) *T
 	return &row
 }
 
-func (t Table[T]) verifyCount(i, want int, report func(Problem)) {
-	n := 0
+func (t Table[T]) verifyCount(i int, want map[string]int, damaged int, report func(Problem)) {
+	n, index := 0, &t.def.indexes[i]
+	if index.Counted {
+		t.verifyCounts(i, want, damaged, report)
+		return
+	}
 	cursor := t.index(i).Cursor()
 	var last []byte
-	for k, _ := cursor.First(); k != nil; k, _ = cursor.Next() {
-		n++
+	for k, data := cursor.First(); k != nil; k, data = cursor.Next() {
 		if len(k) < idSize {
-			report(Problem{Table: t.def.name, Problem: fmt.Sprintf("index %s has the entry %s", t.def.indexes[i].Name, shown(k))})
+			n++
+			report(Problem{Table: t.def.name, Problem: fmt.Sprintf("index %s has the entry %s", index.Name, shown(k))})
 			continue
 		}
-		if t.def.indexes[i].Unique && last != nil && string(entryKey(k)) == string(last) {
-			report(Problem{Table: t.def.name, ID: entryID(k), Problem: "shares its unique " + t.def.indexes[i].Name})
+		entries, err := t.unpacked(i, k, data)
+		if err != nil {
+			report(Problem{Table: t.def.name, Problem: err.Error()})
+		}
+		n += len(entries)
+		if index.Unique && last != nil && string(entryKey(k)) == string(last) {
+			report(Problem{Table: t.def.name, ID: entryID(k), Problem: "shares its unique " + index.Name})
 		}
 		last = entryKey(k)
 	}
-	if n != want {
-		report(Problem{Table: t.def.name, Problem: fmt.Sprintf("index %s has %d entries, the rows ask for %d",
-			t.def.indexes[i].Name, n, want)})
-		t.verifyEntries(i, report)
+	if n != want[""] {
+		report(Problem{Table: t.def.name, Problem: fmt.Sprintf("index %s has %d entries, the rows ask for %d", index.Name, n, want[""])})
+		cursor := t.index(i).Cursor()
+		for k, data := cursor.First(); k != nil; k, data = cursor.Next() {
+			t.verifyEntry(i, k, data, report)
+		}
 	}
 }
 
-// verifyEntries names the rows that an index has and the table has not.
-func (t Table[T]) verifyEntries(i int, report func(Problem)) {
-	cursor := t.index(i).Cursor()
-	for k, _ := cursor.First(); k != nil; k, _ = cursor.Next() {
-		t.verifyEntry(i, k, report)
+// verifyCounts proves that a counted index says how many rows have each key. A damaged row counts as what it was.
+func (t Table[T]) verifyCounts(i int, want map[string]int, damaged int, report func(Problem)) {
+	name := t.def.indexes[i].Name
+	for k, n := range t.counts(name) {
+		if extra := n - want[string(k)]; extra > 0 && extra <= damaged {
+			damaged -= extra
+		} else if extra != 0 {
+			report(Problem{Table: t.def.name, Problem: fmt.Sprintf("index %s counts %d rows for %s, there are %d", name, n, shown(k), want[string(k)])})
+		}
+		delete(want, string(k))
+	}
+	for k, n := range want {
+		report(Problem{Table: t.def.name, Problem: fmt.Sprintf("index %s counts no row for %s, there are %d", name, shown([]byte(k)), n)})
 	}
 }
 
-func (t Table[T]) verifyEntry(i int, k []byte, report func(Problem)) {
+// verifyEntry names the row that an entry of the file stands for, or each of them, if the table has it not. It returns
+// how many more than one there are.
+func (t Table[T]) verifyEntry(i int, k, data []byte, report func(Problem)) int {
+	if t.def.indexes[i].Counted {
+		return 0
+	}
+	entries, err := t.unpacked(i, k, data)
+	if err != nil {
+		report(Problem{Table: t.def.name, Problem: err.Error()})
+	}
+	for _, entry := range entries {
+		t.verifyKey(i, entry, report)
+	}
+	return len(entries) - 1
+}
+
+func (t Table[T]) verifyKey(i int, k []byte, report func(Problem)) {
 	if len(k) < idSize {
 		return
 	}
 	id := entryID(k)
 	row, err := t.Get(id)
+	is := indexKey{i, entryKey(k)}
 	switch {
 	case errors.Is(err, ErrNotFound):
 		report(Problem{Table: t.def.name, ID: id, Problem: "is gone, but in index " + t.def.indexes[i].Name})
-	case err == nil && string(t.def.indexes[i].Key(&row)) != string(entryKey(k)):
+	case err == nil && !slices.ContainsFunc(t.keys(&row), func(k indexKey) bool { return k.compare(is) == 0 }):
 		report(Problem{Table: t.def.name, ID: id, Problem: "is in index " + t.def.indexes[i].Name + " under a key that it has not"})
 	}
 }

@@ -65,12 +65,13 @@ func (d *def[T]) verifyPart(tx *Tx, part int, from []byte, report func(Problem))
 	}
 	cursor, n := bucket.Cursor(), 0
 	for k, data := cursor.Seek(from); k != nil; k, data = cursor.Next() {
-		if n++; n > inUseStep {
+		if n >= inUseStep {
 			return bytes.Clone(k)
 		}
+		n++
 		if part > 0 {
-			t.verifyEntry(part-1, k, report)
-		} else if row := t.verifyRow(k, data, make([]int, len(d.indexes)), report); row != nil {
+			n += t.verifyEntry(part-1, k, data, report)
+		} else if row := t.verifyRow(k, data, nil, report); row != nil {
 			if job, lacks := d.lacks(tx, row); lacks {
 				report(lackingJob(d.name, *d.id(row), job))
 			}

@@ -1,0 +1,36 @@
+package store
+
+import (
+	"errors"
+	"iter"
+	"time"
+)
+
+// Count returns how many messages are kept that have a date. It walks an index.
+func (t Messages) Count() (n int) {
+	for range t.entries("time", nil, nil) {
+		n++
+	}
+	return n
+}
+
+// Oldest yields the messages by their dates, the oldest first.
+func (t Messages) Oldest() iter.Seq[Message] { return t.scan("time", nil, nil) }
+
+// Since yields the messages from a date on, the oldest first.
+func (t Messages) Since(date time.Time) iter.Seq[Message] {
+	return t.scan("time", key(nil).time(date), nil)
+}
+
+// Remove deletes a message with all that was made of it. One that does not exist is no error.
+func (t Messages) Remove(id uint64) error {
+	if err := t.Delete(id); err != nil && !errors.Is(err, ErrNotFound) {
+		return err
+	}
+	if photo, err := t.tx.Photos.Of(id); err == nil {
+		if err := t.tx.Photos.Delete(photo.ID); err != nil {
+			return err
+		}
+	}
+	return t.tx.Documents.Drop(id)
+}
