@@ -27,6 +27,7 @@ func Put(tx *store.Tx, job store.Job) error {
 	same := old.Trigger.Equal(job.Trigger)
 	old.Kind, old.Subject, old.Lane = job.Kind, job.Subject, job.Lane
 	old.Lateness, old.Timeout, old.Trigger, old.Removed = job.Lateness, job.Timeout, job.Trigger, false
+	old.Attempts, old.Backoff, old.Tags = job.Attempts, job.Backoff, job.Tags
 	if old.Lateness.Policy == store.LateEach {
 		old.Missed = 0 // what waits to be tried again stands for itself alone from now on
 	}
@@ -48,7 +49,7 @@ func putNew(tx *store.Tx, job store.Job) error {
 	}
 	fresh := store.Job{
 		Name: job.Name, Kind: job.Kind, Subject: job.Subject, Lane: job.Lane, Trigger: job.Trigger,
-		Lateness: job.Lateness, Timeout: job.Timeout,
+		Lateness: job.Lateness, Timeout: job.Timeout, Attempts: job.Attempts, Backoff: job.Backoff, Tags: job.Tags,
 		State: store.JobWaiting, Occurrence: first, Due: first,
 	}
 	return tx.Jobs.Put(&fresh)

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -180,7 +181,7 @@ func (s *Scheduler) claimJob(tx *store.Tx, lane string, id uint64, due time.Time
 	bad := c.refused[id]
 	notBegun, failed := errors.AsType[beginError](bad)
 	if bad != nil && !failed {
-		return setAside(tx, &job, store.Reason{Code: store.ReasonError, Detail: firstLine(bad)})
+		return s.setAside(tx, &job, store.Reason{Code: store.ReasonError, Detail: firstLine(bad)})
 	}
 	if job.Occurrence.After(tx.Now()) && !job.Requested { // the clock was set back since it was begun
 		returnToOccurrence(tx.Now(), &job)
@@ -194,6 +195,8 @@ func (s *Scheduler) claimJob(tx *store.Tx, lane string, id uint64, due time.Time
 	if job.Timeout > 0 {
 		kind.Timeout = job.Timeout
 	}
+	kind.Retry.Attempts = cmp.Or(job.Attempts, kind.Retry.Attempts)
+	kind.Retry.Backoff = cmp.Or(job.Backoff, kind.Retry.Backoff)
 	job.State, job.Started = store.JobRunning, tx.Now()
 	job.LeaseEnd = tx.Now().Add(kind.Timeout + writeOffAfter)
 	job.Attempt++
@@ -236,10 +239,10 @@ func (e beginError) Run(context.Context, store.Job) (Outcome, error) { return Ou
 // prepare decides whether a due job is to be run now. If not, it has written why.
 func (s *Scheduler) prepare(tx *store.Tx, job *store.Job) (ready bool, err error) {
 	if _, known := s.cfg.Kinds[job.Kind]; !known {
-		return false, setAside(tx, job, store.Reason{Code: store.ReasonUnknownKind, Detail: job.Kind})
+		return false, s.setAside(tx, job, store.Reason{Code: store.ReasonUnknownKind, Detail: job.Kind})
 	}
 	if err := Validate(job.Trigger); err != nil {
-		return false, setAside(tx, job, store.Reason{Code: store.ReasonBadTrigger, Detail: err.Error()})
+		return false, s.setAside(tx, job, store.Reason{Code: store.ReasonBadTrigger, Detail: err.Error()})
 	}
 	if s.isAbandoned(job.Name) { // put off, not dropped: its lateness is decided when it begins
 		job.Due = tx.Now().Add(overlapRetry)
@@ -267,8 +270,8 @@ func (s *Scheduler) isAbandoned(name string) bool {
 }
 
 // setAside takes a job out of the schedule until somebody, or another version, can deal with it.
-func setAside(tx *store.Tx, job *store.Job, why store.Reason) error {
-	if err := record(tx, *job, store.ResultSkipped, why); err != nil {
+func (s *Scheduler) setAside(tx *store.Tx, job *store.Job, why store.Reason) error {
+	if err := s.record(tx, *job, store.ResultSkipped, why); err != nil {
 		return err
 	}
 	return shelve(tx, job, why)
@@ -281,9 +284,11 @@ func shelve(tx *store.Tx, job *store.Job, why store.Reason) error {
 }
 
 // record adds to the history a run of the job that did not take place.
-func record(tx *store.Tx, job store.Job, result store.Result, why store.Reason) error {
-	return tx.Runs.Add(&store.Run{
+func (s *Scheduler) record(tx *store.Tx, job store.Job, result store.Result, why store.Reason) error {
+	past := store.Run{
 		Job: job.Name, Kind: job.Kind, Lane: job.Lane, Occurrence: job.Occurrence, Ended: tx.Now(),
 		Attempt: job.Attempt, Result: result, Reason: why, Missed: job.Missed,
-	})
+	}
+	s.observe(tx, past, time.Time{})
+	return tx.Runs.Add(&past)
 }

@@ -24,7 +24,8 @@ func Describe(t store.Trigger) store.Sentence {
 		said = timesOfDay(t)
 	}
 	if t.Zone != "" && t.Zone != "UTC" {
-		said = store.Say("schedule.zone", said, t.Zone)
+		city := strings.ReplaceAll(t.Zone[strings.LastIndex(t.Zone, "/")+1:], "_", " ")
+		said = store.Say("schedule.zone", said, city)
 	}
 	return said
 }
@@ -33,7 +34,11 @@ func Describe(t store.Trigger) store.Sentence {
 func timesOfDay(t store.Trigger) store.Sentence {
 	times := strings.Join(t.Times, ", ")
 	var days store.Sentence
-	for _, day := range slices.Sorted(slices.Values(t.Weekdays)) {
+	sorted := slices.Compact(slices.Sorted(slices.Values(t.Weekdays)))
+	if slices.Equal(sorted, []int{1, 2, 3, 4, 5}) {
+		return store.Say("schedule.weekdays", times)
+	}
+	for _, day := range sorted {
 		if day < 1 || day > 7 {
 			continue
 		}
@@ -43,7 +48,7 @@ func timesOfDay(t store.Trigger) store.Sentence {
 		}
 		days = name
 	}
-	if len(t.Weekdays) == 0 || len(t.Weekdays) == 7 {
+	if len(sorted) == 0 || len(sorted) == 7 {
 		return store.Say("schedule.daily", times)
 	}
 	return store.Say("schedule.weekly", days, times)

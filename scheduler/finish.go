@@ -29,6 +29,7 @@ func (s *Scheduler) finish(tx *store.Tx, e *ending) error {
 		Started: r.job.Started, Ended: tx.Now(), Attempt: r.job.Attempt, Missed: job.Missed,
 	}
 	s.judge(&past, r, out, e.err)
+	s.observe(tx, past, r.job.Due)
 	held, _ := tx.Holds.Until(r.job.Lane)
 	if out.Write != nil {
 		if err := out.Write(tx); err != nil {
@@ -65,7 +66,9 @@ func (s *Scheduler) finish(tx *store.Tx, e *ending) error {
 	if until, _ := tx.Holds.Until(r.job.Lane); !until.Equal(held) {
 		s.notePlanned(ofLane(r.job.Lane))
 	}
-	if e.shelved {
+	if out.SetAside && e.err == nil && !job.Removed {
+		err = shelve(tx, &job, out.Reason)
+	} else if e.shelved {
 		err = shelve(tx, &job, store.Reason{Code: store.ReasonError, Detail: firstLine(e.err)})
 	} else {
 		err = s.next(tx, &job, r, &past, out)
@@ -157,6 +160,10 @@ func (s *Scheduler) next(tx *store.Tx, job *store.Job, r *run, past *store.Run, 
 // wait puts the job back into the queue, or on pause if somebody has asked for that meanwhile.
 func (s *Scheduler) wait(tx *store.Tx, job *store.Job) error {
 	job.State = store.JobWaiting
+	if job.Woken && job.Due.After(tx.Now()) {
+		job.Due = tx.Now()
+	}
+	job.Woken = false
 	if job.Paused && !job.Requested {
 		job.State, job.Paused, job.Reason = store.JobPaused, false, store.Reason{Code: store.ReasonPaused}
 	}
@@ -223,7 +230,7 @@ func (s *Scheduler) following(tx *store.Tx, job *store.Job, stoodFor int) (time.
 		if skipped.Occurrence, err = nthLast(job.Trigger, job.Name, job.Occurrence, now, passed-1); err != nil {
 			return next, err
 		}
-		if err := record(tx, skipped, store.ResultSkipped, store.Reason{Code: store.ReasonOverlap}); err != nil {
+		if err := s.record(tx, skipped, store.ResultSkipped, store.Reason{Code: store.ReasonOverlap}); err != nil {
 			return next, err
 		}
 	}

@@ -13,7 +13,7 @@ const maxBacklog = 100
 // place stands for the occurrences that passed meanwhile, and says for how many.
 func (s *Scheduler) decideLateness(tx *store.Tx, job *store.Job) (ready bool, err error) {
 	if job.Lateness.Policy == store.LateEach {
-		return true, boundBacklog(tx, job)
+		return true, s.boundBacklog(tx, job)
 	}
 	if job.Missed, err = missed(job.Trigger, job.Name, job.Occurrence, tx.Now()); err != nil {
 		return false, err
@@ -35,7 +35,7 @@ func (s *Scheduler) decideLateness(tx *store.Tx, job *store.Job) (ready bool, er
 	}
 	// The last of them is in time.
 	job.Missed--
-	if err := record(tx, *job, store.ResultSkipped, why); err != nil {
+	if err := s.record(tx, *job, store.ResultSkipped, why); err != nil {
 		return false, err
 	}
 	job.Occurrence, job.Missed = last, 0
@@ -43,7 +43,7 @@ func (s *Scheduler) decideLateness(tx *store.Tx, job *store.Job) (ready bool, er
 }
 
 func (s *Scheduler) skip(tx *store.Tx, job *store.Job, why store.Reason) error {
-	if err := record(tx, *job, store.ResultSkipped, why); err != nil {
+	if err := s.record(tx, *job, store.ResultSkipped, why); err != nil {
 		return err
 	}
 	return s.conclude(tx, job, why)
@@ -51,14 +51,14 @@ func (s *Scheduler) skip(tx *store.Tx, job *store.Job, why store.Reason) error {
 
 // boundBacklog moves a job that makes up for each missed run to the last of them, so that a long
 // outage is not followed by a flood.
-func boundBacklog(tx *store.Tx, job *store.Job) error {
+func (s *Scheduler) boundBacklog(tx *store.Tx, job *store.Job) error {
 	behind, err := missed(job.Trigger, job.Name, job.Occurrence, tx.Now())
 	if err != nil || behind <= maxBacklog {
 		return err
 	}
 	dropped := *job
 	dropped.Missed = behind - maxBacklog - 1
-	if err := record(tx, dropped, store.ResultSkipped, store.Reason{Code: store.ReasonLate}); err != nil {
+	if err := s.record(tx, dropped, store.ResultSkipped, store.Reason{Code: store.ReasonLate}); err != nil {
 		return err
 	}
 	job.Occurrence, err = nthLast(job.Trigger, job.Name, job.Occurrence, tx.Now(), maxBacklog)

@@ -40,7 +40,7 @@ func (s *Scheduler) recoverSome(tx *store.Tx, limit int, refused map[uint64]erro
 		}
 		var err error
 		if bad := refused[job.ID]; bad != nil {
-			err = setAside(tx, &job, store.Reason{Code: store.ReasonError, Detail: firstLine(bad)})
+			err = s.setAside(tx, &job, store.Reason{Code: store.ReasonError, Detail: firstLine(bad)})
 		} else {
 			err = s.interrupted(tx, &job)
 		}
@@ -79,6 +79,7 @@ func (s *Scheduler) interrupted(tx *store.Tx, job *store.Job) error {
 		why.N, why.Of = job.Broken, maxBroken
 	}
 	past.Reason = why
+	s.observe(tx, past, time.Time{})
 	job.LastRun, job.LastResult, job.LastReason = past.Started, past.Result, past.Reason
 	job.Started, job.LeaseEnd = time.Time{}, time.Time{}
 	switch {
@@ -137,7 +138,7 @@ func (s *Scheduler) takeBack(tx *store.Tx, c *claims) error {
 		}
 		var err error
 		if bad := c.refused[job.ID]; bad != nil {
-			err = setAside(tx, &job, store.Reason{Code: store.ReasonError, Detail: firstLine(bad)})
+			err = s.setAside(tx, &job, store.Reason{Code: store.ReasonError, Detail: firstLine(bad)})
 		} else {
 			err = s.takeBackJob(tx, &job)
 		}

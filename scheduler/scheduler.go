@@ -65,6 +65,8 @@ type Outcome struct {
 	Idle bool
 	// Failed makes the history tell a failure, although the worker has dealt with it.
 	Failed bool
+	// SetAside takes the job out of the schedule, for the reason, until a person resumes, runs or deletes it.
+	SetAside bool
 	// Err is what went wrong where the worker has made an outcome of an error. It decides whether the
 	// run counts: while the program ends, or the store cannot be used, an outcome with an Err is dropped
 	// and the run is done again.
@@ -103,6 +105,9 @@ type Config struct {
 	// Plausible is a time that the wall clock has surely passed. While the clock shows an earlier
 	// one, as a machine without a battery does after power-on, nothing is started.
 	Plausible time.Time
+	// Observe is told of each run that has ended, or did not take place, when that is on the disk; nil is not. due is
+	// when it was to begin, and zero if it did not. It is called from any goroutine, must be quick and not use the store.
+	Observe func(run store.Run, due time.Time)
 	// Now is the wall clock; nil means time.Now.
 	Now func() time.Time
 	Log zerolog.Logger
@@ -138,6 +143,7 @@ type Scheduler struct {
 	mu        sync.Mutex
 	lanes     map[string]int       // slots in use
 	active    map[string]*run      // by job name
+	ends      map[string]Ends      // by kind
 	abandoned map[string]bool      // jobs whose last run was written off and has not returned
 	freed     map[string]bool      // lanes in which slots have become free
 	passed    map[uint64]time.Time // jobs that are not looked at before that
@@ -181,6 +187,7 @@ func New(db *store.DB, cfg Config) *Scheduler {
 		clock:     newClock(cfg.Now, cfg.Plausible),
 		lanes:     make(map[string]int),
 		active:    make(map[string]*run),
+		ends:      make(map[string]Ends),
 		abandoned: make(map[string]bool),
 		freed:     make(map[string]bool),
 		agenda:    newAgenda(),
@@ -218,6 +225,9 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	defer unwatch()
 	if err := s.readState(); err != nil {
 		return fmt.Errorf("read the state of the schedule: %w", err)
+	}
+	if err := s.readEnds(); err != nil {
+		return fmt.Errorf("read how the last runs ended: %w", err)
 	}
 	if err := s.recover(); err != nil {
 		return fmt.Errorf("take up the jobs of the run before: %w", err)

@@ -21,6 +21,7 @@ type Status struct {
 	Settling  time.Duration // how long nothing will be started, because the clock is not to be trusted
 	Step      time.Duration // by how much the wall clock was set last; 0 if it was not
 	SteppedAt time.Time
+	Ends      map[string]Ends // by kind: how the last runs ended
 }
 
 // Running is a run under way.
@@ -39,7 +40,7 @@ func (s *Scheduler) Status() Status {
 	s.clock.mu.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	status := Status{Started: s.started, Settling: settling, Step: step, SteppedAt: at, Paused: s.paused}
+	status := Status{Started: s.started, Settling: settling, Step: step, SteppedAt: at, Paused: s.paused, Ends: maps.Clone(s.ends)}
 	if s.problem != nil {
 		status.Problem = s.problem.Error()
 	}

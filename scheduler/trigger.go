@@ -133,7 +133,7 @@ func parseTimes(times []string, weekdays []int) (wall, error) {
 	var days [8]bool // by weekday, 1 is Monday
 	for i, day := range weekdays {
 		if day < 1 || day > 7 {
-			return wall{}, store.Invalid(fmt.Sprintf("trigger.weekdays[%d]", i), "invalid.weekday", day)
+			return wall{}, store.Invalid(fmt.Sprintf("trigger.days_of_week[%d]", i), "invalid.weekday", day)
 		}
 		days[day] = true
 	}

@@ -112,10 +112,10 @@ func TestIntervalsKeepTheirPhaseAndAreSpread(t *testing.T) {
 
 func TestTriggersThatCannotBeReadAreRefusedByField(t *testing.T) {
 	for field, trigger := range map[string]store.Trigger{
-		"trigger.every":       {Every: time.Millisecond},
-		"trigger.zone":        {Cron: "@daily", Zone: "Mars/Olympus"},
-		"trigger.times[1]":    {Times: []string{"12:00", "25:00"}},
-		"trigger.weekdays[0]": {Times: []string{"12:00"}, Weekdays: []int{0}},
+		"trigger.every":           {Every: time.Millisecond},
+		"trigger.zone":            {Cron: "@daily", Zone: "Mars/Olympus"},
+		"trigger.times[1]":        {Times: []string{"12:00", "25:00"}},
+		"trigger.days_of_week[0]": {Times: []string{"12:00"}, Weekdays: []int{0}},
 	} {
 		if f, ok := errors.AsType[*store.FieldError](Validate(trigger)); !ok || f.Field != field {
 			t.Errorf("%s: got %v", field, Validate(trigger))
@@ -134,10 +134,11 @@ func TestTriggersThatCannotBeReadAreRefusedByField(t *testing.T) {
 
 func TestDescribeNamesDaysAndZones(t *testing.T) {
 	for want, trigger := range map[string]store.Trigger{
-		"every 5 minutes":                   every(5 * time.Minute),
-		"every hour":                        every(time.Hour),
-		"Mon, Sun at 12:05 (Europe/Moscow)": {Times: []string{"12:05"}, Weekdays: []int{7, 1}, Zone: "Europe/Moscow"},
-		"daily at 09:00, 18:00":             {Times: []string{"09:00", "18:00"}, Zone: "UTC"},
+		"every 5 minutes":                  every(5 * time.Minute),
+		"every hour":                       every(time.Hour),
+		"Mon, Sun at 12:05, Moscow":        {Times: []string{"12:05"}, Weekdays: []int{7, 1}, Zone: "Europe/Moscow"},
+		"every weekday at 10:00, New York": {Times: []string{"10:00"}, Weekdays: []int{5, 1, 2, 3, 4, 4}, Zone: "America/New_York"},
+		"daily at 09:00, 18:00":            {Times: []string{"09:00", "18:00"}, Zone: "UTC"},
 	} {
 		if got := described(trigger, "en"); got != want {
 			t.Errorf("%q, want %q", got, want)

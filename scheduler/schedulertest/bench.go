@@ -39,7 +39,7 @@ func InBubble(t *testing.T, test func(*Bench)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		b := &Bench{T: t, Stop: func() {}}
-		db, err := store.Open(filepath.Join(quickDir(t), "belfry.db"), store.Options{Now: b.now})
+		db, err := store.Open(filepath.Join(quickDir(t), "belfry.db"), store.Options{Now: b.now, Key: make([]byte, store.KeySize)})
 		if err != nil {
 			t.Fatal(err)
 		}
