@@ -1,4 +1,4 @@
-// Package ai asks any server with OpenAI's interface for texts.
+// Package ai asks any server with OpenAI's interface for texts and pictures, and for what texts mean.
 //
 // It promises that a text is whole: an answer that is empty, was cut off or cannot be read is an error that says so.
 // It repeats nothing itself; its errors are of type [*platform.Error] and say whether and when a repetition may help.
@@ -8,9 +8,13 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"image"
+	"image/jpeg"
+	_ "image/png" // pictures that are decoded
 	"io"
 	"net/http"
 	"net/url"
@@ -18,24 +22,33 @@ import (
 	"strings"
 	"time"
 
+	_ "golang.org/x/image/webp"
+
 	"belfry/platform"
 )
 
 const (
-	defaultBase  = "https://api.openai.com/v1"
-	defaultModel = "gpt-4o-mini"
-	// Deadline is how long an answer may take.
-	Deadline = 90 * time.Second
+	defaultBase       = "https://api.openai.com/v1"
+	defaultModel      = "gpt-4o-mini"
+	defaultImageModel = "gpt-image-1"
+	// Deadline is how long a text may take, and DrawDeadline a picture.
+	Deadline     = 90 * time.Second
+	DrawDeadline = 3 * time.Minute
 	// longestWait bounds what a server may ask for.
 	longestWait = time.Hour
-	maxAnswer   = 1 << 20 // bytes
+	maxAnswer   = 8 << 20  // bytes
+	maxPicture  = 32 << 20 // bytes of an answer
+	quality     = 92       // of the JPEGs that are made here
 )
 
 // Config names a server.
 type Config struct {
-	Base  string // where the paths begin, such as http://127.0.0.1:11434/v1; empty means OpenAI's
-	Key   string // empty where the server wants none
-	Model string // empty means gpt-4o-mini
+	Base       string // where the paths begin, such as http://127.0.0.1:11434/v1; empty means OpenAI's
+	Key        string // empty where the server wants none
+	Model      string // of texts; empty means gpt-4o-mini
+	ImageModel string // of pictures; empty means gpt-image-1
+	EmbedModel string // that makes vectors of texts
+	Dimensions int    // of the vectors; 0 means the model's own
 }
 
 // Client asks one server. Make it with [New].
@@ -47,23 +60,49 @@ type Client struct {
 // New returns a client of a server.
 func New(cfg Config) (*Client, error) {
 	cfg.Base = strings.TrimRight(cmp.Or(cfg.Base, defaultBase), "/")
-	cfg.Model = cmp.Or(cfg.Model, defaultModel)
+	cfg.Model, cfg.ImageModel = cmp.Or(cfg.Model, defaultModel), cmp.Or(cfg.ImageModel, defaultImageModel)
 	if u, err := url.Parse(cfg.Base); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 		return nil, fmt.Errorf("%q is not an http or https address: write it as https://api.openai.com/v1", cfg.Base)
 	}
-	return &Client{cfg, &http.Client{Timeout: Deadline}}, nil
+	return &Client{cfg, &http.Client{Timeout: DrawDeadline}}, nil
 }
 
 // Message is a part of a conversation.
 type Message struct {
-	Role    string `json:"role"` // system or user
-	Content string `json:"content"`
+	Role      string // system or user
+	Content   string
+	Image     []byte // shown beside the text; nil: none
+	ImageType string // such as image/jpeg
+}
+
+// part is one of several parts of a message.
+type part struct {
+	Type  string    `json:"type"`
+	Text  string    `json:"text,omitempty"`
+	Image *imageURL `json:"image_url,omitempty"`
+}
+
+type imageURL struct {
+	URL string `json:"url"`
+}
+
+// MarshalJSON writes a message as the interface wants it.
+func (m Message) MarshalJSON() ([]byte, error) {
+	var content any = m.Content
+	if m.Image != nil {
+		content = []part{
+			{Type: "text", Text: m.Content},
+			{Type: "image_url", Image: &imageURL{"data:" + m.ImageType + ";base64," + base64.StdEncoding.EncodeToString(m.Image)}},
+		}
+	}
+	return json.Marshal(map[string]any{"role": m.Role, "content": content})
 }
 
 // Text is what the server wrote.
 type Text struct {
 	Text   string
 	Tokens int // that the question and the answer took; 0 if the server does not say
+	Prompt int // those of them that the question took; likewise
 }
 
 // answer is what a server answers, as far as it is read.
@@ -75,24 +114,80 @@ type answer struct {
 		} `json:"message"`
 		FinishReason string `json:"finish_reason"`
 	} `json:"choices"`
-	Usage struct {
-		TotalTokens int `json:"total_tokens"`
-	} `json:"usage"`
+	Usage usage `json:"usage"`
+}
+
+// problem is what a server answers that refuses.
+type problem struct {
 	Error struct {
 		Message string `json:"message"`
 		Code    any    `json:"code"`
 	} `json:"error"`
 }
 
+// usage is how many tokens a question took.
+type usage struct {
+	TotalTokens  int `json:"total_tokens"`
+	PromptTokens int `json:"prompt_tokens"`
+	InputTokens  int `json:"input_tokens"` // what they are called where pictures are made
+}
+
 // Write has the server answer messages with a text. Beside an error the tokens are those that it took all the same.
 func (c *Client) Write(ctx context.Context, messages []Message) (Text, error) {
-	body, err := json.Marshal(map[string]any{"model": c.cfg.Model, "messages": messages})
-	if err != nil {
-		return Text{}, fmt.Errorf("encode the question: %w", err)
+	var given answer
+	if err := c.ask(ctx, "/chat/completions", map[string]any{"model": c.cfg.Model, "messages": messages}, maxAnswer, &given); err != nil {
+		return Text{}, err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.cfg.Base+"/chat/completions", bytes.NewReader(body))
+	return given.text()
+}
+
+// Picture is what the server drew.
+type Picture struct {
+	JPEG   []byte
+	Tokens int // as of [Text]
+	Prompt int
+}
+
+// Draw has the server draw a picture. Beside an error the tokens are those that it took all the same.
+func (c *Client) Draw(ctx context.Context, prompt string) (out Picture, err error) {
+	question := map[string]any{"model": c.cfg.ImageModel, "prompt": prompt, "n": 1}
+	if !strings.HasPrefix(c.cfg.ImageModel, "gpt-image") { // those answer so without being asked, and refuse the question
+		question["response_format"] = "b64_json"
+	}
+	var given struct {
+		Data []struct {
+			Picture []byte `json:"b64_json"`
+		} `json:"data"`
+		Usage usage `json:"usage"`
+	}
+	if err := c.ask(ctx, "/images/generations", question, maxPicture, &given); err != nil {
+		return out, err
+	}
+	out.Tokens, out.Prompt = given.Usage.TotalTokens, max(0, given.Usage.InputTokens)
+	if len(given.Data) == 0 {
+		return out, failed(platform.Transient, 0, "the AI answered without a picture")
+	}
+	picture, _, err := image.Decode(bytes.NewReader(given.Data[0].Picture))
+	var made bytes.Buffer
+	if err == nil {
+		err = jpeg.Encode(&made, picture, &jpeg.Options{Quality: quality}) // the format that all networks take
+	}
 	if err != nil {
-		return Text{}, fmt.Errorf("ask the AI: %w", err)
+		return out, failed(platform.Transient, 0, "the picture of the AI cannot be read: %w", err)
+	}
+	out.JPEG = made.Bytes()
+	return out, nil
+}
+
+// ask puts a question and reads its answer, of most bytes, into given.
+func (c *Client) ask(ctx context.Context, path string, question any, most int64, given any) error {
+	body, err := json.Marshal(question)
+	if err != nil {
+		return fmt.Errorf("encode the question: %w", err)
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.cfg.Base+path, bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("ask the AI: %w", err)
 	}
 	request.Header.Set("Content-Type", "application/json")
 	if c.cfg.Key != "" {
@@ -103,27 +198,68 @@ func (c *Client) Write(ctx context.Context, messages []Message) (Text, error) {
 		if e, ok := errors.AsType[*url.Error](err); ok {
 			err = e.Err // without the address
 		}
-		return Text{}, failed(platform.Transient, 0, "the AI did not answer: %w", err)
+		return failed(platform.Transient, 0, "the AI did not answer: %w", err)
 	}
 	defer response.Body.Close()
-	data, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	data, err := io.ReadAll(io.LimitReader(response.Body, most))
 	if err != nil {
-		return Text{}, failed(platform.Transient, 0, "the answer of the AI was not complete: %w", err)
+		return failed(platform.Transient, 0, "the answer of the AI was not complete: %w", err)
 	}
-	var given answer
-	unread := json.Unmarshal(data, &given)
 	if response.StatusCode != http.StatusOK {
-		return Text{}, refused(response, given)
+		var said problem
+		_ = json.Unmarshal(data, &said) // without words, the status says it
+		return refused(response, said)
 	}
-	if unread != nil {
-		return Text{}, failed(platform.Transient, 0, "the answer of the AI cannot be read: %w", unread)
+	if err := json.Unmarshal(data, given); err != nil {
+		return failed(platform.Transient, 0, "the answer of the AI cannot be read: %w", err)
 	}
-	return given.text()
+	return nil
+}
+
+// Vectors are what the server made of texts.
+type Vectors struct {
+	Values [][]float32 // one for each text, in their order, all of one length
+	Tokens int         // that the texts took; 0 if the server does not say
+}
+
+// maxDimensions bounds the length of a vector.
+const maxDimensions = 4096
+
+// Embed has the server make vectors of texts: what means the same has about the same direction.
+func (c *Client) Embed(ctx context.Context, texts []string) (out Vectors, err error) {
+	question := map[string]any{"model": c.cfg.EmbedModel, "input": texts, "encoding_format": "float"}
+	if c.cfg.Dimensions > 0 {
+		question["dimensions"] = c.cfg.Dimensions
+	}
+	var given struct {
+		Data []struct {
+			Index     int       `json:"index"`
+			Embedding []float32 `json:"embedding"`
+		} `json:"data"`
+		Usage usage `json:"usage"`
+	}
+	if err := c.ask(ctx, "/embeddings", question, maxAnswer, &given); err != nil {
+		return out, err
+	}
+	out.Tokens = max(given.Usage.TotalTokens, given.Usage.PromptTokens)
+	values := make([][]float32, len(texts))
+	for _, d := range given.Data {
+		if d.Index >= 0 && d.Index < len(values) {
+			values[d.Index] = d.Embedding
+		}
+	}
+	for _, v := range values {
+		if len(v) == 0 || len(v) > maxDimensions || len(v) != len(values[0]) {
+			return out, failed(platform.Transient, 0, "the AI answered without a vector for each text")
+		}
+	}
+	out.Values = values
+	return out, nil
 }
 
 // text returns the text of an answer if it is one.
 func (a answer) text() (Text, error) {
-	out := Text{Tokens: a.Usage.TotalTokens}
+	out := Text{Tokens: a.Usage.TotalTokens, Prompt: max(0, a.Usage.PromptTokens)}
 	if len(a.Choices) == 0 {
 		return out, failed(platform.Transient, 0, "the AI answered without a text")
 	}
@@ -142,7 +278,7 @@ func (a answer) text() (Text, error) {
 }
 
 // refused sorts an answer that is no success.
-func refused(response *http.Response, given answer) *platform.Error {
+func refused(response *http.Response, given problem) *platform.Error {
 	why := cmp.Or(given.Error.Message, http.StatusText(response.StatusCode))
 	kind := platform.Refused
 	switch status := response.StatusCode; {

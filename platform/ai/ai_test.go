@@ -1,7 +1,10 @@
 package ai
 
 import (
+	"bytes"
 	"context"
+	"image"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,11 +20,11 @@ func TestAnswersAreTextsOrSortedErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ask := []Message{{"system", "You write posts."}, {"user", "Spring"}}
+	ask := []Message{{Role: "system", Content: "You write posts."}, {Role: "user", Content: "Spring"}}
 	if text, err := c.Write(t.Context(), ask); err != nil || text.Text != "Text 1" || text.Tokens != 100 {
 		t.Errorf("%+v, %v", text, err)
 	}
-	if call := server.Calls()[0]; call.Model != "gpt-4o-mini" || call.Messages[1].Content != "Spring" {
+	if call := server.Calls()[0]; call.Model != "gpt-4o-mini" || call.Messages[1].Content.Text != "Spring" {
 		t.Errorf("asked %+v", call)
 	}
 	for _, c2 := range []struct {
@@ -53,6 +56,34 @@ func TestAnswersAreTextsOrSortedErrors(t *testing.T) {
 	}
 }
 
+func TestPicturesAreJPEGsOrSortedErrors(t *testing.T) {
+	server := aitest.New()
+	defer server.Close()
+	for _, model := range []string{"", "dall-e-3"} {
+		c, err := New(Config{Base: server.Base(), Key: aitest.Key, ImageModel: model})
+		if err != nil {
+			t.Fatal(err)
+		}
+		drawn, err := c.Draw(t.Context(), "A tram")
+		if err != nil || drawn.Tokens != 300 || drawn.Prompt != 10 {
+			t.Fatalf("%q: %d tokens, %v", model, drawn.Tokens, err)
+		}
+		if size, format, err := image.DecodeConfig(bytes.NewReader(drawn.JPEG)); err != nil || format != "jpeg" || size.Width != 640 || size.Height != 480 {
+			t.Errorf("%q: %s %+v, %v", model, format, size, err)
+		}
+		for fault, says := range map[aitest.Fault]string{aitest.Limited: "429", aitest.Nonsense: "cannot be read", aitest.Cut: "cannot be read", aitest.Nothing: "without a picture"} {
+			server.Fail(fault)
+			drawn, err := c.Draw(t.Context(), "A tram")
+			if err == nil || drawn.JPEG != nil || platform.AsError(err).Kind == platform.Refused || !strings.Contains(err.Error(), says) {
+				t.Errorf("%s: %v", fault, err)
+			}
+		}
+	}
+	if call := server.Calls()[0]; call.Model != "gpt-image-1" || call.Prompt != "A tram" {
+		t.Errorf("asked %+v", call)
+	}
+}
+
 func TestAKeyThatIsWrongIsSaid(t *testing.T) {
 	server := aitest.New()
 	defer server.Close()
@@ -60,11 +91,60 @@ func TestAKeyThatIsWrongIsSaid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = c.Write(t.Context(), []Message{{"user", "Spring"}})
+	_, err = c.Write(t.Context(), []Message{{Role: "user", Content: "Spring"}})
 	if e := platform.AsError(err); err == nil || e.Kind != platform.Refused || !strings.Contains(e.Error(), "OPENAI_API_KEY") {
 		t.Errorf("%v", err)
 	}
 	if _, err := New(Config{Base: "ftp://example.com"}); err == nil {
 		t.Error("an address that is no web address was taken")
+	}
+}
+
+func TestAPictureIsShownBesideTheText(t *testing.T) {
+	server := aitest.New()
+	defer server.Close()
+	c, err := New(Config{Base: server.Base(), Key: aitest.Key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Write(t.Context(), []Message{{Role: "user", Content: "Describe it.", Image: []byte("jpeg"), ImageType: "image/jpeg"}}); err != nil {
+		t.Fatal(err)
+	}
+	if asked := server.Calls()[0].Messages[0].Content; asked.Text != "Describe it." || len(asked.Images) != 1 || string(asked.Images[0]) != "jpeg" {
+		t.Errorf("%+v", asked)
+	}
+}
+
+func TestTextsBecomeVectors(t *testing.T) {
+	server := aitest.New()
+	defer server.Close()
+	c, err := New(Config{Base: server.Base(), Key: aitest.Key, EmbedModel: "small", Dimensions: 64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Same("market", "fair")
+	out, err := c.Embed(t.Context(), []string{"the market", "tram timetable", "the fair"})
+	if err != nil || len(out.Values) != 3 || len(out.Values[0]) != 64 || out.Tokens != 6 {
+		t.Fatalf("%d vectors, %d tokens, %v", len(out.Values), out.Tokens, err)
+	}
+	if !slices.Equal(out.Values[0], out.Values[2]) || slices.Equal(out.Values[0], out.Values[1]) {
+		t.Error("the vectors are not in the order of the texts")
+	}
+	if asked := server.Embeddings(); len(asked) != 1 || asked[0].Model != "small" || len(server.Calls()) != 0 {
+		t.Errorf("asked %+v", asked)
+	}
+	for _, c2 := range []struct {
+		fault aitest.Fault
+		kind  platform.Kind
+		says  string
+	}{
+		{aitest.Limited, platform.Wait, "429"}, {aitest.Quota, platform.Refused, "quota"}, {aitest.Nothing, platform.Transient, "without a vector"},
+		{aitest.Nonsense, platform.Transient, "cannot be read"},
+	} {
+		server.Fail(c2.fault)
+		_, err := c.Embed(t.Context(), []string{"text"})
+		if e := platform.AsError(err); err == nil || e.Kind != c2.kind || !strings.Contains(e.Error(), c2.says) {
+			t.Errorf("%s: %v", c2.fault, err)
+		}
 	}
 }

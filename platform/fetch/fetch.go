@@ -14,6 +14,7 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -29,10 +30,10 @@ const dialTimeout = 15 * time.Second
 // Allowed is what may be reached although it is not public. The zero value allows nothing.
 type Allowed struct {
 	v4, v6 []netip.Prefix
-	hosts  []string // by name, whatever they resolve to
+	hosts  []string // in lower case, some with a port, whatever they resolve to
 }
 
-// UnmarshalText reads addresses, prefixes and host names that are separated by commas.
+// UnmarshalText reads addresses, prefixes, and hosts with or without a port, separated by commas.
 func (a *Allowed) UnmarshalText(text []byte) error {
 	*a = Allowed{}
 	for _, word := range strings.FieldsFunc(string(text), func(c rune) bool { return c == ',' || c == ';' || unicode.IsSpace(c) }) {
@@ -45,8 +46,8 @@ func (a *Allowed) UnmarshalText(text []byte) error {
 			a.v4 = append(a.v4, prefix)
 		case err == nil:
 			a.v6 = append(a.v6, prefix)
-		case strings.ContainsAny(word, "/:@?#*"):
-			return fmt.Errorf("%q is not an address, a prefix or a host name: write it as 192.168.1.5, 10.0.0.0/8 or media.example", word)
+		case !isHost(word):
+			return fmt.Errorf("%q is not an address, a prefix or a host: write it as 192.168.1.5, 10.0.0.0/8, media.example or media.example:8080", word)
 		default:
 			a.hosts = append(a.hosts, strings.ToLower(word))
 		}
@@ -54,11 +55,31 @@ func (a *Allowed) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// CheckHost refuses a host that is an address which may not be reached. A name may be refused later, by what it
+// isHost reports whether a word is a host name, or a host with a port.
+func isHost(word string) bool {
+	if host, port, err := net.SplitHostPort(word); err == nil {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return false
+		}
+		word = strings.ReplaceAll(host, ":", "") // of an IPv6 address
+	}
+	return word != "" && !strings.ContainsAny(word, "/:@?#*")
+}
+
+// allowsHost reports whether the host of an address is allowed, with its port or with any.
+func (a Allowed) allowsHost(u *url.URL) bool {
+	host, port := strings.ToLower(u.Hostname()), u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return slices.Contains(a.hosts, host) || slices.Contains(a.hosts, net.JoinHostPort(host, port))
+}
+
+// Check refuses an address whose host is a number that may not be reached. A name may be refused later, by what it
 // resolves to.
-func (a Allowed) CheckHost(host string) error {
-	addr, err := netip.ParseAddr(host)
-	if err != nil {
+func (a Allowed) Check(u *url.URL) error {
+	addr, err := netip.ParseAddr(u.Hostname())
+	if err != nil || a.allowsHost(u) {
 		return nil //nolint:nilerr // it is a name
 	}
 	return a.check(a.guardian(), addr)
@@ -105,7 +126,7 @@ type transport struct {
 // RoundTrip implements [http.RoundTripper].
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	host := r.URL.Hostname()
-	if slices.Contains(t.allowed.hosts, strings.ToLower(host)) {
+	if t.allowed.allowsHost(r.URL) {
 		return t.open.RoundTrip(r)
 	}
 	var proxy *url.URL

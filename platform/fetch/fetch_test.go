@@ -172,13 +172,15 @@ func TestTheOwnerAllowsAddressesPrefixesAndNames(t *testing.T) {
 	resolve(t, map[string][4]byte{"media.example": {127, 0, 0, 1}, "other.example": {127, 0, 0, 1}})
 	for allow, host := range map[string]string{
 		"127.0.0.1": "media.example", "10.0.0.0/8, 127.0.0.0/8": "127.0.0.1", "Media.example": "media.EXAMPLE",
+		"127.0.0.1:" + port: "127.0.0.1", "1.2.3.4, other.example:" + port: "other.example",
 	} {
 		if body, err := get(t, newClient(t, allow, &http.Transport{}), "http://"+host+":"+port); err != nil || body != "private" {
 			t.Errorf("%s with %q allowed: %q, %v", host, allow, body, err)
 		}
 	}
 	refused(t, newClient(t, "media.example", &http.Transport{}), "http://other.example:"+port, "127.0.0.1")
-	for _, wrong := range []string{"http://media.example", "media.example:80", "10.0.0.0/40", "*.example"} {
+	refused(t, newClient(t, "127.0.0.1:1, media.example:1", &http.Transport{}), "http://media.example:"+port, "127.0.0.1")
+	for _, wrong := range []string{"http://media.example", "media.example:0", "media.example:http", ":80", "10.0.0.0/40", "*.example"} {
 		if err := new(fetch.Allowed).UnmarshalText([]byte(wrong)); err == nil {
 			t.Errorf("%q was taken", wrong)
 		}

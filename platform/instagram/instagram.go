@@ -111,7 +111,7 @@ func (n *Network) address(m platform.Media) (string, error) {
 	if err != nil || u.Scheme != "https" || u.Host == "" {
 		return "", refused("url", fmt.Sprintf("%q is not an https address: Instagram fetches media from public https addresses only", m.URL))
 	}
-	if err := (fetch.Allowed{}).CheckHost(u.Hostname()); err != nil || u.Hostname() == "localhost" {
+	if err := (fetch.Allowed{}).Check(u); err != nil || u.Hostname() == "localhost" {
 		return "", refused("url", "Instagram cannot reach this address: give a public one")
 	}
 	ending := strings.ToLower(path.Ext(u.Path))

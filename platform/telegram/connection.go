@@ -33,7 +33,7 @@ var (
 	// errLoggedOut is how a connection's life ends when a call finds that the login is gone.
 	errLoggedOut = errors.New("the session has ended")
 	// errNoApplication keeps everything from being connected.
-	errNoApplication = errors.New("the Telegram API ID is not configured: set TELEGRAM_API_ID and TELEGRAM_API_HASH, from my.telegram.org")
+	errNoApplication = errors.New("the Telegram API ID is not configured: enter it in Settings, or set TELEGRAM_API_ID and TELEGRAM_API_HASH, from my.telegram.org")
 	// errSealed is the state of an identity whose token or session another key has sealed.
 	errSealed = errors.New("the login is sealed with another key: put the key file of the system that the database is from in the place of this one's, or log it in again")
 	// errNobody is the state of a user account that has no session.
@@ -152,7 +152,8 @@ func (c *connection) live(parent context.Context) error {
 		return err
 	}
 	cfg := c.network.cfg
-	if cfg.AppID == 0 || cfg.AppHash == "" {
+	appID, appHash := cfg.Application()
+	if appID == 0 || appHash == "" {
 		return mustLogIn(errNoApplication)
 	}
 	if identity.Sealed != "" {
@@ -168,7 +169,7 @@ func (c *connection) live(parent context.Context) error {
 	opts.SessionStorage = c.session
 	opts.OnConnectionState = c.link
 	var hearing *ear // nil: nobody listens
-	if l, ok := c.network.listener(c.identity); ok && identity.Kind == store.IdentityBot {
+	if l := c.network.listener; l.Hear != nil && identity.Kind == store.IdentityBot {
 		hearing = newEar(c, l)
 		opts.UpdateHandler = hearing
 		opts.OnConnectionState = func(state telegram.ConnectionState) {
@@ -203,7 +204,7 @@ func (c *connection) live(parent context.Context) error {
 			opts.UpdateHandler = s
 		}
 	}
-	client := telegram.NewClient(cfg.AppID, cfg.AppHash, opts)
+	client := telegram.NewClient(appID, appHash, opts)
 	err = client.Run(ctx, func(ctx context.Context) error {
 		self, err := c.logIn(ctx, client, identity)
 		if err != nil {

@@ -103,7 +103,7 @@ func kind(rpc *tgerr.Error) (platform.Kind, platform.Scope, string) {
 		return platform.Refused, platform.ScopeChat, ""
 	case rpc.Code == 401:
 		return platform.Login, platform.ScopeIdentity, ""
-	case rpc.Code == 420 && rpc.Argument > 0:
+	case rpc.Code == 420 && (rpc.Argument > 0 || strings.HasPrefix(rpc.Type, "FLOOD_WAIT_")): // a negative wait is no argument
 		return platform.Wait, platform.ScopeIdentity, ""
 	case rpc.Code == 403:
 		return platform.Refused, platform.ScopeChat, ""
@@ -155,7 +155,7 @@ func words(rpc *tgerr.Error) string {
 	case "ACCESS_TOKEN_INVALID", "ACCESS_TOKEN_EXPIRED":
 		return "the bot token is not valid: get the present one from @BotFather"
 	case "API_ID_INVALID", "CONNECTION_API_ID_INVALID", "API_ID_PUBLISHED_FLOOD":
-		return "TELEGRAM_API_ID and TELEGRAM_API_HASH are not accepted: take both from my.telegram.org"
+		return "Telegram does not accept the API ID and hash: take both from my.telegram.org"
 	case "AUTH_KEY_UNREGISTERED", "AUTH_KEY_INVALID", "AUTH_KEY_PERM_EMPTY", "AUTH_KEY_DUPLICATED",
 		"SESSION_REVOKED", "SESSION_EXPIRED", "SESSION_PASSWORD_NEEDED":
 		return "Telegram has ended the session: log in again"

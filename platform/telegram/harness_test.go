@@ -20,7 +20,6 @@ import (
 	"belfry/platform/telegram"
 	"belfry/platform/telegram/telegramtest"
 	"belfry/store"
-	"belfry/worker/media"
 )
 
 const (
@@ -162,9 +161,42 @@ func (r *room) config() telegram.Config {
 	if err := private.UnmarshalText([]byte("127.0.0.1")); err != nil {
 		r.Fatal(err)
 	}
-	return telegram.Config{Private: private, AppID: telegramtest.AppID, AppHash: telegramtest.AppHash,
-		Server: r.srv.DC(), Key: r.srv.PublicKeyPEM(), MediaDir: r.media, Media: media.New(r.db, media.Config{}).Open, Log: zerolog.New(r.log),
+	return telegram.Config{Private: private, Application: application(telegramtest.AppID),
+		Server: r.srv.DC(), Key: r.srv.PublicKeyPEM(), MediaDir: r.media, Media: r.open, Log: zerolog.New(r.log),
 		Patience: time.Minute} // logging in takes seconds on a busy machine
+}
+
+// upload keeps a file in the store, as an upload does.
+func (r *room) upload(name, kind string, content []byte) (id uint64) {
+	r.Helper()
+	w, err := r.db.WriteMedia()
+	if err != nil {
+		r.Fatal(err)
+	}
+	if _, err := w.Write(content); err != nil {
+		r.Fatal(err)
+	}
+	err = errors.Join(w.Flush(), r.db.Update(func(tx *store.Tx) error {
+		_, err := tx.Media.Finish(store.MediaFile{ID: w.ID(), Name: name, Kind: kind}, nil)
+		return err
+	}))
+	if err != nil {
+		r.Fatal(err)
+	}
+	return w.ID()
+}
+
+// open opens a file that was uploaded.
+func (r *room) open(id uint64) (platform.MediaFile, error) {
+	f, err := r.db.OpenMedia(id)
+	if err != nil {
+		return platform.MediaFile{}, &platform.Error{Kind: platform.Refused, Scope: platform.ScopeContent, Field: "media", Err: err}
+	}
+	return platform.MediaFile{ReadCloser: f, Name: f.File().Name, Size: f.File().Size}, nil
+}
+
+func application(id int) func() (int, string) {
+	return func() (int, string) { return id, telegramtest.AppHash }
 }
 
 // start runs a network on the room's store, as a start of the program does.
@@ -183,7 +215,7 @@ func (r *room) start() {
 		telegram.SetCallTime(n, r.callTime)
 	}
 	if r.listener != nil {
-		n.Listen(r.id, *r.listener)
+		n.Listen(*r.listener)
 	}
 	r.run(n)
 }

@@ -223,6 +223,7 @@ func (e *ear) tell(tx *store.Tx, h platform.Heard) (err error) {
 			err = &panicked{v, debug.Stack()}
 		}
 	}()
+	h.IdentityID = e.connection.identity
 	return e.listener.Hear(tx, h)
 }
 
@@ -250,7 +251,7 @@ func (e *ear) meet(tx *store.Tx, user tg.UserClass) error {
 	if u, _ := user.(*tg.User); !ok || u.Min {
 		return nil
 	}
-	p.IdentityID = e.connection.identity
+	p.IdentityID, p.Wrote = e.connection.identity, true
 	return putPeer(tx, p.Peer)
 }
 

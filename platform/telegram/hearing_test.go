@@ -62,7 +62,7 @@ func newListening(t *testing.T, opts ...func(*telegramtest.Options)) (*room, *he
 	r.hearPause = time.Millisecond
 	ears := &hearing{}
 	r.listener = &telegram.Listener{Hear: ears.hear,
-		Commands: []platform.Command{{Name: "status", About: "How it stands"}}}
+		Commands: func(uint64) []platform.Command { return []platform.Command{{Name: "status", About: "How it stands"}} }}
 	ann := r.srv.AddUser(telegramtest.User{Username: "ann_writes", FirstName: "Ann", LastName: "Lee"})
 	data := r.srv.Session(r.bot)
 	err := r.db.Update(func(tx *store.Tx) error {

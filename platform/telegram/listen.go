@@ -43,25 +43,15 @@ type Listener struct {
 	// is lost, and the person presses again.
 	Hear func(tx *store.Tx, h platform.Heard) error
 
-	// Commands are what Telegram lists to people as the bot's commands. They are sent whenever a
-	// client starts; none leaves the list as it is.
-	Commands []platform.Command
+	// Commands returns what Telegram lists to people as the bot's commands. They are sent whenever a client starts; none
+	// leaves the list as it is. It may be nil.
+	Commands func(identityID uint64) []platform.Command
 }
 
-// Listen has what people tell a bot heard, from the next connection of the identity on: it is called
-// before [Network.Run], or before [Network.Connect] for an identity that is new. What was written
-// before the first connection with a listener is not heard. A user account is not listened to.
-func (n *Network) Listen(identityID uint64, l Listener) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.listeners[identityID] = l
-}
-
-func (n *Network) listener(identityID uint64) (Listener, bool) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	l, ok := n.listeners[identityID]
-	return l, ok
+// Listen has what people tell the bots heard, from the next connection of each on; it is called before [Network.Run]. What
+// was written before the first connection with a listener is not heard. A user account is not listened to.
+func (n *Network) Listen(l Listener) {
+	n.listener = l
 }
 
 // ear hears for one life of a client. What is pushed is only a hint that there is something to pull
@@ -209,11 +199,15 @@ func (e *ear) ever(ctx context.Context, woken <-chan struct{}, do func(context.C
 
 // setCommands lists the bot's commands. A failure is logged and stops nothing.
 func (e *ear) setCommands(ctx context.Context) {
-	if len(e.listener.Commands) == 0 {
+	var commands []platform.Command
+	if e.listener.Commands != nil {
+		commands = e.listener.Commands(e.connection.identity)
+	}
+	if len(commands) == 0 {
 		return
 	}
 	req := &tg.BotsSetBotCommandsRequest{Scope: &tg.BotCommandScopeDefault{}}
-	for _, cmd := range e.listener.Commands {
+	for _, cmd := range commands {
 		req.Commands = append(req.Commands, tg.BotCommand{Command: cmd.Name, Description: cmd.About})
 	}
 	if _, err := e.api.BotsSetBotCommands(ctx, req); err != nil && ctx.Err() == nil {

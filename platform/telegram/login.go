@@ -131,7 +131,8 @@ func (n *Network) beginLogin(ctx context.Context, identityID uint64, qr bool) (*
 	if err != nil {
 		return nil, err
 	}
-	if n.cfg.AppID == 0 || n.cfg.AppHash == "" {
+	appID, appHash := n.cfg.Application()
+	if appID == 0 || appHash == "" {
 		return nil, mustLogIn(errNoApplication)
 	}
 	n.awaitRun(ctx)
@@ -158,7 +159,7 @@ func (n *Network) beginLogin(ctx context.Context, identityID uint64, qr bool) (*
 	opts.SessionStorage = &l.session
 	opts.UpdateHandler = telegram.UpdateHandlerFunc(l.update)
 	opts.OnDead = l.dead
-	l.client = telegram.NewClient(n.cfg.AppID, n.cfg.AppHash, opts)
+	l.client = telegram.NewClient(appID, appHash, opts)
 	n.logins[identityID] = l
 	n.running.Go(func() {
 		ctx, cancel := context.WithTimeoutCause(life, n.loginTime, errTooLong)

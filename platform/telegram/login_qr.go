@@ -103,8 +103,9 @@ func (l *login) redeem(ctx context.Context) {
 // exportToken asks for a code. If the last one has been accepted, Telegram answers with the
 // account instead.
 func (l *login) exportToken(ctx context.Context) error {
-	api, cfg := l.client.API(), l.network.cfg
-	answer, err := api.AuthExportLoginToken(ctx, &tg.AuthExportLoginTokenRequest{APIID: cfg.AppID, APIHash: cfg.AppHash})
+	api := l.client.API()
+	appID, appHash := l.network.cfg.Application()
+	answer, err := api.AuthExportLoginToken(ctx, &tg.AuthExportLoginTokenRequest{APIID: appID, APIHash: appHash})
 	if moved, ok := answer.(*tg.AuthLoginTokenMigrateTo); err == nil && ok {
 		if err := l.client.MigrateTo(ctx, moved.DCID); err != nil {
 			return loginError(err)

@@ -1,6 +1,7 @@
 package telegram_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -214,7 +215,7 @@ func TestWithoutTheRightApplicationPostsAreCheckedButNotSent(t *testing.T) {
 	for _, id := range []int{0, telegramtest.AppID + 1} {
 		r := newEmptyRoom(t)
 		cfg := r.config()
-		cfg.AppID = id
+		cfg.Application = application(id)
 		n, err := telegram.New(r.db, cfg)
 		if err != nil {
 			t.Fatal(err)
@@ -247,5 +248,28 @@ func TestWrongConfigurationIsRefusedInWords(t *testing.T) {
 		if _, err := telegram.New(nil, cfg); err == nil {
 			t.Errorf("%+v was accepted", cfg)
 		}
+	}
+}
+
+func TestAnApplicationIsTriedOutAtTelegram(t *testing.T) {
+	t.Parallel()
+	r := newEmptyRoom(t)
+	n, err := telegram.New(r.db, r.config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := n.TryApplication(r.ctx, telegramtest.AppID, telegramtest.AppHash); err != nil {
+		t.Errorf("the right one: %v", err)
+	}
+	for id, hash := range map[int]string{telegramtest.AppID + 1: telegramtest.AppHash, telegramtest.AppID: strings.Repeat("f", 32)} {
+		if e := platform.AsError(n.TryApplication(r.ctx, id, hash)); e.Kind != platform.Login || !strings.Contains(e.Error(), "my.telegram.org") {
+			t.Errorf("a wrong one: %v", e)
+		}
+	}
+	r.srv.Stop()
+	ctx, cancel := context.WithTimeout(r.ctx, time.Second)
+	defer cancel()
+	if e := platform.AsError(n.TryApplication(ctx, telegramtest.AppID, telegramtest.AppHash)); e.Kind != platform.Transient || e.Error() == "" {
+		t.Errorf("without Telegram: %v", e)
 	}
 }

@@ -70,7 +70,7 @@ func (n *Network) checkMedia(media []platform.Media) error {
 		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
 			return refusedContent(field("url"), fmt.Errorf("%q is not an http or https address", m.URL))
 		}
-		if err := n.cfg.Private.CheckHost(u.Hostname()); err != nil {
+		if err := n.cfg.Private.Check(u); err != nil {
 			return refusedContent(field("url"), err)
 		}
 	}

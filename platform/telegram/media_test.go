@@ -20,7 +20,6 @@ import (
 	"belfry/platform"
 	"belfry/platform/telegram"
 	"belfry/platform/telegram/telegramtest"
-	"belfry/worker/media"
 )
 
 func picture(width, height int) []byte {
@@ -111,23 +110,15 @@ func TestMediaArriveFromFilesAndAddresses(t *testing.T) {
 func TestUploadedMediaArrive(t *testing.T) {
 	t.Parallel()
 	r := newRoom(t)
-	worker := media.New(r.db, media.Config{})
 	files := map[string][]byte{"a.png": picture(60, 40), "large.bin": bytes.Repeat([]byte("0123456789abcdef"), 11<<20/16)}
-	ids := map[string]uint64{}
-	for name, content := range files {
-		f, err := worker.Add(t.Context(), name, "", bytes.NewReader(content))
-		if err != nil {
-			t.Fatal(err)
-		}
-		ids[name] = f.ID
-	}
+	ids := map[string]uint64{"a.png": r.upload("a.png", "photo", files["a.png"]), "large.bin": r.upload("large.bin", "document", files["large.bin"])}
 	r.mustPublish(platform.Post{Key: 1, Media: []platform.Media{{Kind: platform.Photo, ID: ids["a.png"]}, {Kind: platform.Photo, ID: ids["a.png"]}}})
 	r.mustPublish(platform.Post{Key: 2, Media: []platform.Media{{Kind: platform.Document, ID: ids["large.bin"], Name: "Report.bin"}}})
 	m := r.messages()
 	checkMedia(t, m[0].Media, "photo", "", files["a.png"])
 	checkMedia(t, m[1].Media, "photo", "", files["a.png"])
 	checkMedia(t, m[2].Media, "document", "Report.bin", files["large.bin"])
-	if err := worker.Delete(ids["a.png"]); err != nil {
+	if err := r.db.RemoveMedia(ids["a.png"]); err != nil {
 		t.Fatal(err)
 	}
 	gone := platform.Post{Key: 3, Target: "bells_daily", Media: []platform.Media{{Kind: platform.Photo, ID: ids["a.png"]}}}

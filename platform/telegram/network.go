@@ -42,10 +42,9 @@ const Platform = "telegram"
 
 // Config is what a [Network] needs to know.
 type Config struct {
-	// AppID and AppHash are the application's, from my.telegram.org. Without them posts can be
-	// checked but nothing is connected.
-	AppID   int
-	AppHash string
+	// Application returns the application's id and hash, from my.telegram.org. It is called whenever
+	// a connection is made. While there is none posts can be checked but nothing is connected.
+	Application func() (id int, hash string)
 
 	// Server is the MTProto server, data centre and address, such as 2@127.0.0.1:24430; empty
 	// means Telegram's own. Key is the RSA public key (PKCS#1 PEM) of such a server.
@@ -127,6 +126,7 @@ type Network struct {
 	hearPause time.Duration // before what was not heard is tried a second time; it doubles
 	loginTime time.Duration // that a login may take
 	uploading uploadTimes
+	reads     turns
 	running   sync.WaitGroup // the logins
 
 	mu          sync.Mutex
@@ -134,7 +134,7 @@ type Network struct {
 	up          chan struct{}   // closed while Run is running
 	wanted      []uint64        // connections asked for before Run
 	connections map[uint64]*connection
-	listeners   map[uint64]Listener
+	listener    Listener // without Hear: bots are not listened to
 	logins      map[uint64]*login
 	listings    map[uint64]*listing
 	invites     map[invite]platform.ChatRef
@@ -150,11 +150,14 @@ func New(db *store.DB, cfg Config) (*Network, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
+	if cfg.Application == nil {
+		cfg.Application = func() (int, string) { return 0, "" }
+	}
 	cfg.Patience = cmp.Or(cfg.Patience, 5*time.Second)
 	n := &Network{
 		db: db, cfg: cfg, dc: where, web: webClient(cfg.Private), seenPause: 10 * time.Second, callTime: callTime, hearPause: shortestPause, loginTime: 10 * time.Minute,
 		uploading: uploadTimes{patience: 2 * time.Second, part: 30 * time.Second, retry: time.Second},
-		up:        make(chan struct{}), connections: map[uint64]*connection{}, listeners: map[uint64]Listener{},
+		up:        make(chan struct{}), connections: map[uint64]*connection{},
 		logins: map[uint64]*login{}, listings: map[uint64]*listing{}, invites: map[invite]platform.ChatRef{},
 	}
 	if cfg.MediaDir != "" {

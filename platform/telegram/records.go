@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"sync"
 
 	"github.com/gotd/td/session"
@@ -133,7 +134,7 @@ func (c *connection) remember(self *tg.User) error {
 		}
 		describeSelf(&identity, self)
 		identity.Adopted = false
-		if identity == before {
+		if reflect.DeepEqual(identity, before) {
 			return nil
 		}
 		identity.UpdatedAt = tx.Now()
@@ -218,7 +219,7 @@ func putPeer(tx *store.Tx, peer store.Peer) error {
 		return err
 	}
 	row := peer
-	row.ID, row.UpdatedAt = before.ID, before.UpdatedAt
+	row.ID, row.UpdatedAt, row.Wrote = before.ID, before.UpdatedAt, row.Wrote || before.Wrote
 	if row == before {
 		return nil
 	}

@@ -25,7 +25,7 @@ func TestAPostIsRecognisableAndSaysWhatItIs(t *testing.T) {
 		w.WriteHeader(http.StatusNoContent)
 	}))
 	defer srv.Close()
-	hook, err := New(srv.URL + "/in")
+	hook, err := New(srv.URL+"/in", With{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestAnswersAreSorted(t *testing.T) {
 	}))
 	defer srv.Close()
 	for path, want := range answers {
-		hook, err := New(srv.URL + path)
+		hook, err := New(srv.URL+path, With{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +85,7 @@ func TestAnswersAreSorted(t *testing.T) {
 		}
 	}
 	srv.Close()
-	hook, err := New(srv.URL + "/secret-word")
+	hook, err := New(srv.URL+"/secret-word", With{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestTheStatusDecidesWhateverFollowsIt(t *testing.T) {
 		for code, want := range map[int]platform.Kind{200: "", 500: platform.Transient, 404: platform.Refused} {
 			t.Run(fmt.Sprint(path, code), func(t *testing.T) {
 				t.Parallel()
-				hook, err := New(fmt.Sprintf("%s%s:%d", srv.URL, path, code))
+				hook, err := New(fmt.Sprintf("%s%s:%d", srv.URL, path, code), With{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -131,7 +131,7 @@ func TestTheStatusDecidesWhateverFollowsIt(t *testing.T) {
 
 func TestWhatIsNoAddressIsRefused(t *testing.T) {
 	for _, address := range []string{"", "example.org", "ftp://example.org", "https://", "http://[::1"} {
-		if _, err := New(address); err == nil {
+		if _, err := New(address, With{}); err == nil {
 			t.Errorf("%q was taken", address)
 		}
 	}

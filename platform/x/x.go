@@ -113,7 +113,7 @@ func (n *Network) checkSource(field string, m platform.Media) error {
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 			return refused(field+".url", fmt.Sprintf("%q is not an http or https address", m.URL))
 		}
-		if err := n.cfg.Private.CheckHost(u.Hostname()); err != nil {
+		if err := n.cfg.Private.Check(u); err != nil {
 			return refused(field+".url", err.Error())
 		}
 		return nil

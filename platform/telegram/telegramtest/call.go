@@ -78,6 +78,10 @@ func methods() map[uint32]method {
 	add(table, accounts, (*call).getFullChat)
 	add(table, people, (*call).checkChatInvite)
 	add(table, people, (*call).getDialogs)
+	add(table, people, (*call).getHistory)
+	add(table, accounts, (*call).getMessages)
+	add(table, accounts, (*call).getChannelDifference)
+	add(table, accounts, (*call).getFile)
 	add(table, accounts, (*call).getState)
 	add(table, accounts, (*call).getDifference)
 	add(table, accounts, (*call).saveFilePart)
@@ -118,6 +122,9 @@ func (c *conn) call(ses *session, id int64, b *bin.Buffer) {
 	case f == nil || f.kind == pass:
 	case f.err != nil:
 		c.answer(ses, id, nil, f.err)
+		return
+	case f.kind == garble:
+		c.answer(ses, id, garbage{}, nil)
 		return
 	case f.kind == dropBefore:
 		c.close()

@@ -32,6 +32,10 @@ type chat struct {
 	spoke     map[int64]time.Time // when an account last sent a message
 	opening   *stored             // the service message that it began with
 	posts     []*stored
+	lastID    int            // of a channel: the highest one given out, 0: none
+	log       []channelEvent // of a channel: what happened, each of which took one pts
+	forgot    int            // how many of these getChannelDifference does not know any more
+	shut      bool           // nobody may read it
 }
 
 // named is who or what has a user name.

@@ -111,7 +111,7 @@ func (c *call) page(list []*chat) tg.MessagesDialogs {
 		m := ch.top()
 		d := &tg.Dialog{Peer: ch.peer(c.by), TopMessage: m.id(c.by), ReadInboxMaxID: m.id(c.by), ReadOutboxMaxID: m.id(c.by)}
 		if ch.isChannel() {
-			d.SetPts(m.pts(c.by))
+			d.SetPts(ch.pts())
 		}
 		d.SetFlags()
 		page.Dialogs = append(page.Dialogs, d)

@@ -17,6 +17,7 @@ const (
 	dropBefore                  // cut the connection
 	hold                        // carry out and answer when released
 	pass                        // carry out and answer, as without a fault
+	garble                      // answer with what nobody can read
 )
 
 // fault is what happens to one or more calls of a method in place of the usual.

@@ -72,7 +72,7 @@ func (c *call) getFullChannel(req *tg.ChannelsGetFullChannelRequest) (bin.Encode
 		return nil, err
 	}
 	full := &tg.ChannelFull{ID: ch.id, ParticipantsCount: len(ch.members), ReadInboxMaxID: ch.top().ID,
-		ChatPhoto: &tg.PhotoEmpty{}, Pts: ch.top().ID}
+		ChatPhoto: &tg.PhotoEmpty{}, Pts: ch.pts()}
 	full.SetParticipantsCount(len(ch.members))
 	if ch.slowmode > 0 {
 		full.SetSlowmodeSeconds(seconds(ch.slowmode))

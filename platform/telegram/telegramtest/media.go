@@ -233,7 +233,7 @@ func (m *storedMedia) tl() tg.MessageMediaClass {
 	if m.Kind == "photo" {
 		media := &tg.MessageMediaPhoto{}
 		media.SetPhoto(&tg.Photo{ID: m.id, AccessHash: m.hash, FileReference: m.reference,
-			Date: int(now().Unix()), DCID: 2})
+			Date: int(now().Unix()), DCID: 2, Sizes: []tg.PhotoSizeClass{&tg.PhotoSize{Type: "x", W: 800, H: 600, Size: len(m.content)}}})
 		return media
 	}
 	media := &tg.MessageMediaDocument{Video: m.Kind == "video"}

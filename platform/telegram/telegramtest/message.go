@@ -35,6 +35,7 @@ type stored struct {
 	taken    map[int64]int // there: the pts that it took of each account
 	entities []tg.MessageEntityClass
 	media    *storedMedia // nil: none
+	read
 }
 
 // Messages are the messages of a channel or group, oldest first.
@@ -72,7 +73,7 @@ func (s *Server) privately(from, to int64) []Message {
 func (ch *chat) messages(wanted func(*stored) bool) []Message {
 	list := make([]Message, 0, len(ch.posts))
 	for _, m := range ch.posts {
-		if wanted(m) {
+		if wanted(m) && !m.deleted {
 			copied := m.Message
 			copied.Entities = slices.Clone(m.Message.Entities)
 			copied.Buttons = slices.Clone(m.Buttons)
@@ -142,7 +143,10 @@ func (s *Server) Write(from, to int64, text string) Message {
 func (s *Server) post(ch *chat, from *account, m *stored) {
 	m.chat, m.from, m.At, m.FromID, m.From = ch, from, now(), from.ID, from.called()
 	if ch.isChannel() {
-		m.ID = ch.top().ID + 1
+		m.ID = ch.newestID() + 1
+		ch.lastID = m.ID
+		ch.happened(m, nil)
+		m.at = ch.pts()
 	} else {
 		m.ids, m.taken = map[int64]int{}, map[int64]int{}
 		m.ID = m.id(from)
@@ -160,8 +164,10 @@ func (s *Server) post(ch *chat, from *account, m *stored) {
 
 // top is the newest message.
 func (ch *chat) top() *stored {
-	if len(ch.posts) > 0 {
-		return ch.posts[len(ch.posts)-1]
+	for _, m := range slices.Backward(ch.posts) {
+		if !m.deleted {
+			return m
+		}
 	}
 	return ch.opening
 }
@@ -181,7 +187,7 @@ func (m *stored) id(viewer *account) int {
 // pts is the state of updates that the viewer is in after the message.
 func (m *stored) pts(viewer *account) int {
 	if m.chat.isChannel() {
-		return m.ID
+		return m.at
 	}
 	return m.taken[viewer.ID]
 }
@@ -189,13 +195,18 @@ func (m *stored) pts(viewer *account) int {
 // tl is the message as the viewer sees it.
 func (m *stored) tl(viewer *account) tg.MessageClass {
 	peer := m.chat.peer(viewer)
+	if m.deleted {
+		return &tg.MessageEmpty{ID: m.ID, PeerID: peer}
+	}
 	var from tg.PeerClass
 	if m.chat.kind != broadcast && (m.chat.kind != private || m.from == viewer) {
 		from = &tg.PeerUser{UserID: m.from.ID}
 	}
 	if m.service {
 		var begun tg.MessageActionClass = &tg.MessageActionChannelCreate{Title: m.chat.title}
-		if m.chat.kind == basic {
+		if m.Pinned {
+			begun = &tg.MessageActionPinMessage{}
+		} else if m.chat.kind == basic {
 			begun = &tg.MessageActionChatCreate{Title: m.chat.title}
 		}
 		t := &tg.MessageService{ID: m.id(viewer), Post: m.chat.kind == broadcast, FromID: from, PeerID: peer,
@@ -216,6 +227,7 @@ func (m *stored) tl(viewer *account) tg.MessageClass {
 	if !m.Edited.IsZero() {
 		t.EditDate = int(m.Edited.Unix())
 	}
+	m.describe(t)
 	t.SetFlags()
 	return t
 }

@@ -21,7 +21,8 @@
 //
 // Simpler than in Telegram: all members of a group are equal, one has read everything at once, the
 // first post of a broadcast channel has the number 1, and contacts, blocking and privacy do not
-// exist. It knows no reading of history, deleting of messages, editing in channels and supergroups,
+// exist. Of channels and supergroups a user account reads the history, messages by their ids, differences and photos;
+// what happens there is made by [Server.Post], [Server.EditPost] and the like. It knows no other reading of history,
 // buttons other than those that tell the bot something, joining or leaving, topics, signing up,
 // temporary keys, or second data centre.
 package telegramtest
