@@ -18,19 +18,21 @@ import (
 
 // kinds are the types whose constants are parts of keys, and these keys: each must have a message for each constant.
 var kinds = map[string][]string{
-	"belfry/store.AccountOutcome": {"account.outcome.*"},
-	"belfry/store.AccountState":   {"account.state.*.name", "account.state.*.means", "accounts.tabs.*", "bot.account_mark.*"},
-	"belfry/store.AlertKind":      {"alert.*.what", "alert.*.over", "alert.*.cure"},
-	"belfry/store.DeliveryStatus": {"delivery.*"},
-	"belfry/store.IdentityKind":   {"identity.kind.*"},
-	"belfry/store.IdentityState":  {"identity.state.*"},
-	"belfry/store.JobState":       {"job.state.*"},
-	"belfry/store.PeerType":       {"chats.types.*"},
-	"belfry/store.PostStatus":     {"post.status.*.name", "post.status.*.means", "posts.empty_of.*", "bot.post_mark.*"},
-	"belfry/store.ReasonCode":     {"reason.*"},
-	"belfry/store.Result":         {"job.result.*"},
-	"belfry/store.TaskStatus":     {"task.status.*.name", "task.status.*.means", "tasks.empty_of.*", "bot.task_mark.*"},
-	"belfry/store.TryOutcome":     {"try.*"},
+	"belfry/store.AccountOutcome":      {"account.outcome.*"},
+	"belfry/store.AccountState":        {"account.state.*.name", "account.state.*.means", "accounts.tabs.*", "bot.account_mark.*"},
+	"belfry/store.AlertKind":           {"alert.*.what", "alert.*.over", "alert.*.cure"},
+	"belfry/store.BookingMessageState": {"bookings.message.*"},
+	"belfry/store.BookingStatus":       {"bookings.status.*", "bookings.client.of.*"},
+	"belfry/store.DeliveryStatus":      {"delivery.*"},
+	"belfry/store.IdentityKind":        {"identity.kind.*"},
+	"belfry/store.IdentityState":       {"identity.state.*"},
+	"belfry/store.JobState":            {"job.state.*"},
+	"belfry/store.PeerType":            {"chats.types.*"},
+	"belfry/store.PostStatus":          {"post.status.*.name", "post.status.*.means", "posts.empty_of.*", "bot.post_mark.*"},
+	"belfry/store.ReasonCode":          {"reason.*"},
+	"belfry/store.Result":              {"job.result.*"},
+	"belfry/store.TaskStatus":          {"task.status.*.name", "task.status.*.means", "tasks.empty_of.*", "bot.task_mark.*"},
+	"belfry/store.TryOutcome":          {"try.*"},
 }
 
 // chosen are what the keys begin with whose other parts are no constants of the program: they are numbers, names of
