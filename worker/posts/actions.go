@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"strings"
 	"time"
 
 	"belfry/i18n"
@@ -15,7 +14,7 @@ import (
 	"belfry/store"
 )
 
-// Schedule writes the post and its job.
+// Schedule writes the post and its job. One for the queue takes the next time that is free.
 func (w *Worker) Schedule(tx *store.Tx, d Draft) (store.Post, error) {
 	identity, err := tx.Identities.Get(d.identity.ID)
 	if err != nil {
@@ -25,6 +24,11 @@ func (w *Worker) Schedule(tx *store.Tx, d Draft) (store.Post, error) {
 	post.ID, post.Status = 0, store.PostScheduled
 	post.Key = platform.NewKey()
 	post.CreatedAt, post.UpdatedAt = tx.Now(), tx.Now()
+	if d.queue {
+		if post.ScheduledTime, err = NextSlot(tx, identity, post.Target, 0); err != nil {
+			return post, err
+		}
+	}
 	if err := errors.Join(tx.Media.Use(post.Media), tx.Posts.Put(&post)); err != nil {
 		return post, err
 	}
@@ -50,6 +54,11 @@ func (w *Worker) Change(tx *store.Tx, id uint64, d Draft) (store.Post, error) {
 	}
 	post := d.normal()
 	post.State = nil // was made of what it said before
+	if d.queue {
+		if post.ScheduledTime, err = NextSlot(tx, identity, post.Target, id); err != nil {
+			return was, err
+		}
+	}
 	if err := tx.Media.Use(post.Media); err != nil {
 		return was, err
 	}
@@ -278,38 +287,4 @@ func putJob(tx *store.Tx, post store.Post, identity store.Identity, at time.Time
 	}
 	_, err = scheduler.Pause(tx, post.JobName())
 	return err
-}
-
-// ContentRequest is a content as somebody asks for it.
-type ContentRequest struct {
-	Title, Description, Text string
-	Format                   string
-	Media                    []store.Media
-}
-
-// CreateContent writes a content. Where no text is given, the title and the description are it.
-func CreateContent(tx *store.Tx, r ContentRequest) (store.Content, error) {
-	content := store.Content{
-		Title: strings.TrimSpace(r.Title), Description: strings.TrimSpace(r.Description), Text: r.Text,
-		Format: r.Format, Media: r.Media, CreatedAt: tx.Now(),
-	}
-	if content.Text == "" {
-		content.Text = strings.TrimSpace(content.Title + "\n\n" + content.Description)
-	}
-	if content.Format == "" {
-		content.Format = string(platform.Plain)
-	}
-	switch platform.Format(content.Format) {
-	case platform.HTML, platform.Markdown, platform.Plain:
-	default:
-		return content, store.Invalid("format", "invalid.format", r.Format)
-	}
-	if content.Text == "" && len(content.Media) == 0 {
-		return content, store.Invalid("title", "invalid.nothing")
-	}
-	var err error
-	if content.Media, err = tx.Media.Fill(content.Media); err != nil {
-		return content, err
-	}
-	return content, errors.Join(tx.Media.Use(content.Media), tx.Contents.Put(&content))
 }

@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"belfry/platform"
 	"belfry/scheduler"
 	"belfry/store"
@@ -94,8 +96,21 @@ func (w *Worker) Module() worker.Module {
 			Timeout: mediaDeadline*w.cfg.Deadline + 10*time.Second,
 			Retry:   scheduler.Retry{Attempts: w.cfg.Attempts, Backoff: w.cfg.Backoff, Jitter: send.Jitter},
 		}},
-		Start: w.start,
+		Start:   w.start,
+		Metrics: []prometheus.Collector{w.counts()},
 	}
+}
+
+// counts measures the posts of each network.
+func (w *Worker) counts() prometheus.Collector {
+	var all [][]string
+	for network := range w.networks {
+		for _, status := range store.PostStatuses() {
+			all = append(all, []string{network, string(status)})
+		}
+	}
+	return worker.Counts(w.db, "belfry_posts", "Posts by platform and status.", []string{"platform", "status"}, all,
+		func(tx *store.Tx) []store.Count { return tx.Posts.Counts() })
 }
 
 // start looks again at the posts that wait for a window: the settings may name another one.

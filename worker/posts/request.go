@@ -22,11 +22,13 @@ type Request struct {
 	IdentityID    uint64 // 0: the platform's identity, if there is one or one is called main
 	Target        string // empty: where the identity posts
 	ScheduledTime string // RFC 3339, with a zone
+	Queue         bool   // at the next free time of the identity's queue, in the place of ScheduledTime
 	Lateness      store.Lateness
 	Silent        bool
 	NoLinkPreview bool
 	AllowPast     bool // a time that has passed means at once
 	Hold          bool // it goes out only when somebody has approved it
+	Reached       bool // its network was asked about the target lately, and is not asked again
 }
 
 // Patch is a change to a post. What is nil stays.
@@ -37,6 +39,7 @@ type Patch struct {
 	IdentityID    *uint64
 	Target        *string
 	ScheduledTime *string
+	Queue         bool // as of a [Request]
 	Lateness      *store.Lateness
 	Silent        *bool
 	NoLinkPreview *bool
@@ -50,7 +53,12 @@ type Draft struct {
 	post     store.Post
 	was      store.Post // before the change
 	identity store.Identity
+	queue    bool // its time is found when it is written
+	reached  bool
 }
+
+// Place is where a draft goes, and as whom.
+func (d Draft) Place() (identityID uint64, target string) { return d.identity.ID, d.post.Target }
 
 // Measure is the length of a text as its network counts it, once the markup is parsed.
 type Measure = platform.Measure
@@ -67,30 +75,47 @@ const (
 // media by its network's rules, and whether its identity can reach the target. The errors are of
 // type [*store.FieldError]. A network that does not answer in time is no reason to refuse.
 func (w *Worker) Prepare(ctx context.Context, r Request) (Draft, error) {
-	at, err := ParseTime("scheduled_time", r.ScheduledTime)
+	d, now, err := w.draft(r)
 	if err != nil {
 		return Draft{}, err
 	}
-	d := Draft{post: store.Post{
+	return d, w.check(ctx, d, now, r.AllowPast)
+}
+
+// draft is what a request names.
+func (w *Worker) draft(r Request) (d Draft, now time.Time, err error) {
+	var at time.Time
+	if !r.Queue {
+		at, err = ParseTime("scheduled_time", r.ScheduledTime)
+	} else if r.ScheduledTime != "" {
+		err = store.Invalid("queue", "invalid.queue_and_time")
+	}
+	if err != nil {
+		return d, now, err
+	}
+	d = Draft{queue: r.Queue, reached: r.Reached, post: store.Post{
 		ContentID: r.ContentID, Platform: canonical(r.Platform), IdentityID: r.IdentityID,
 		Target: strings.TrimSpace(r.Target), Text: r.Text, Format: r.Format, Media: r.Media,
 		Silent: r.Silent, NoLinkPreview: r.NoLinkPreview, Lateness: r.Lateness, ScheduledTime: at, Held: r.Hold,
 	}}
 	if _, err := w.network(d.post.Platform); err != nil {
-		return Draft{}, err
+		return d, now, err
 	}
-	var now time.Time
 	err = w.db.View(func(tx *store.Tx) error {
 		now = tx.Now()
-		if err := tx.Contents.Fill(d.post.ContentID, &d.post.Text, &d.post.Media, &d.post.Format); err != nil {
+		if err := tx.Contents.Fill(d.post.ContentID, d.post.Platform, &d.post.Text, &d.post.Media, &d.post.Format); err != nil {
 			return err
 		}
-		return d.fillIdentity(tx)
+		if err := d.fillIdentity(tx); err != nil || !d.queue {
+			return err
+		}
+		d.post.ScheduledTime, err = NextSlot(tx, d.identity, d.post.Target, 0)
+		return err
 	})
-	if err != nil {
-		return Draft{}, err
+	if err == nil && d.post.ContentID != 0 {
+		d.post.Text, d.post.Format = w.asShown(d.post.Platform, d.post.Text, d.post.Format)
 	}
-	return d, w.check(ctx, d, now, r.AllowPast)
+	return d, now, err
 }
 
 // PrepareChange checks a change to a post as [Worker.Prepare] checks a new one. The change can be
@@ -117,7 +142,12 @@ func (w *Worker) PrepareChange(ctx context.Context, id uint64, p Patch) (Draft, 
 		if d.post.Media, err = tx.Media.Fill(d.post.Media); err != nil {
 			return err
 		}
-		return d.fillIdentity(tx)
+		if err := d.fillIdentity(tx); err != nil || !p.Queue {
+			return err
+		}
+		d.queue = true
+		d.post.ScheduledTime, err = NextSlot(tx, d.identity, d.post.Target, id)
+		return err
 	})
 	if err != nil {
 		return Draft{}, err
@@ -135,8 +165,11 @@ func (p Patch) apply(post *store.Post) error {
 	set(&post.Lateness, p.Lateness)
 	set(&post.Silent, p.Silent)
 	set(&post.NoLinkPreview, p.NoLinkPreview)
-	if p.ScheduledTime == nil {
+	switch {
+	case p.ScheduledTime == nil:
 		return nil
+	case p.Queue:
+		return store.Invalid("queue", "invalid.queue_and_time")
 	}
 	at, err := ParseTime("scheduled_time", *p.ScheduledTime)
 	post.ScheduledTime = at
@@ -236,8 +269,8 @@ func (w *Worker) check(ctx context.Context, d Draft, now time.Time, pastIsFine b
 	if _, err := network.Check(platformPost(d.normal())); err != nil {
 		return fieldError(err)
 	}
-	if d.identity.State != store.IdentityReady {
-		return nil // it cannot ask; the post waits for it
+	if d.identity.State != store.IdentityReady || d.reached {
+		return nil // it cannot ask, and the post waits for it; or it has asked
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -294,6 +327,12 @@ func (w *Worker) Styled(platformName, format, text string) (platform.Styled, err
 	return styled, err
 }
 
+// Plain returns the text of a post without its markup; where that cannot be read, as it was written.
+func (w *Worker) Plain(p store.Post) string {
+	styled, _ := w.Styled(p.Platform, p.Format, p.Text) // beside an error it is the text as it was written
+	return styled.Text
+}
+
 // Measure counts the text of a request as its network does. A request that is not complete yet is
 // no error.
 func (w *Worker) Measure(r Request) (Measure, error) {
@@ -314,4 +353,24 @@ func (w *Worker) Measure(r Request) (Measure, error) {
 		return m, fieldError(err)
 	}
 	return m, nil
+}
+
+// Post is the post as it would be written.
+func (d Draft) Post() store.Post { return d.post }
+
+// Reach finds out whether an identity can post to a target. The error is about the field target, or a
+// [*store.ConflictError] if the network does not say.
+func (w *Worker) Reach(ctx context.Context, identity store.Identity, target string) error {
+	network, err := w.network(identity.Platform)
+	if err != nil {
+		return err
+	}
+	err = network.Reach(ctx, identity.ID, strings.TrimSpace(target))
+	switch {
+	case err == nil:
+		return nil
+	case platform.AsError(err).Kind == platform.Refused:
+		return store.Invalid("target", "invalid.refused", store.Detail(platform.AsError(err).Error()))
+	}
+	return store.Conflict("conflict.network", store.Detail(err.Error()))
 }

@@ -3,6 +3,7 @@ package rules
 import (
 	"errors"
 	"slices"
+	"time"
 
 	"belfry/scheduler"
 	"belfry/store"
@@ -172,4 +173,20 @@ func StatusOf(tx *store.Tx, rule store.Rule) (s Status, err error) {
 		s.Why, err = scheduler.Why(tx, job)
 	}
 	return s, err
+}
+
+// History is what another system has counted of a rule.
+type History struct {
+	Executions, Succeeded, Failed int
+	LastAt                        time.Time
+}
+
+// SetHistory gives a rule that was imported what its former system has counted.
+func (w *Worker) SetHistory(tx *store.Tx, id uint64, h History) error {
+	rule, err := tx.Rules.Get(id)
+	if err != nil {
+		return err
+	}
+	rule.Executions, rule.Succeeded, rule.Failed, rule.LastAt = h.Executions, h.Succeeded, h.Failed, h.LastAt
+	return tx.Rules.Put(&rule)
 }

@@ -224,10 +224,10 @@ func (w *Worker) targets(r store.Rule) (all []target, err error) {
 
 // request is the post of a rule to one target, with a text.
 func (w *Worker) request(r store.Rule, to target, text string) posts.Request {
-	return posts.Request{
-		Text: text, Media: r.Content.Media, Format: r.Content.Format, Platform: to.platform, IdentityID: to.identityID,
+	return w.posts.RequestFor(posts.Request{
+		Text: text, Media: r.Content.Media, Format: r.Content.Format,
 		ScheduledTime: w.db.Now().Format(time.RFC3339Nano), AllowPast: true, Hold: r.Content.Approval,
-	}
+	}, posts.Target{Platform: to.platform, IdentityID: to.identityID})
 }
 
 // tryPosts checks what a rule would post by the rules of each network, as far as that is known before its texts are.

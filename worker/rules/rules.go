@@ -9,7 +9,11 @@ package rules
 import (
 	"cmp"
 	"context"
+	"io"
+	"sync/atomic"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"belfry/i18n"
 	"belfry/platform/ai"
@@ -29,6 +33,9 @@ type Config struct {
 	AIBase     string `flag:"openai-base-url" env:"OPENAI_BASE_URL" help:"Any server with OpenAI's interface, such as http://127.0.0.1:11434/v1."`
 	AIKey      string `flag:"openai-api-key" env:"OPENAI_API_KEY" help:"Its key. With an address or a key, texts are written by the AI."`
 	AIModel    string `flag:"ai-model" env:"BELFRY_AI_MODEL" default:"gpt-4o-mini" help:"The model that writes texts."`
+	AIImages   string `flag:"ai-image-model" env:"BELFRY_AI_IMAGE_MODEL" default:"gpt-image-1" help:"The model that makes pictures."`
+	Embed      string `flag:"embed-model" env:"BELFRY_EMBED_MODEL" help:"A model of the same server that makes vectors (embeddings), such as\ntext-embedding-3-small. With it messages of channels are also found by their meaning."`
+	Dimensions int    `flag:"embed-dimensions" env:"BELFRY_EMBED_DIMENSIONS" default:"0" help:"The length of its vectors, if the model can shorten them, such as 512;\n0 is its own. Each message takes about as many bytes in the file."`
 	AIRequests int    `flag:"ai-daily-requests" env:"BELFRY_AI_DAILY_REQUESTS" default:"500" help:"Questions to the AI a day at most."`
 	AITokens   int    `flag:"ai-daily-tokens" env:"BELFRY_AI_DAILY_TOKENS" default:"1000000" help:"Tokens of the AI a day at most."`
 
@@ -44,6 +51,10 @@ func (c Config) Validate() error {
 		return store.Invalid("BELFRY_AI_DAILY_REQUESTS", "invalid.too_small", 1, 1)
 	case c.AITokens < 1:
 		return store.Invalid("BELFRY_AI_DAILY_TOKENS", "invalid.too_small", 1, 1)
+	case c.Dimensions < 0:
+		return store.Invalid("BELFRY_EMBED_DIMENSIONS", "invalid.too_small", 0, 0)
+	case c.Embed != "" && c.AIBase == "" && c.AIKey == "":
+		return store.Invalid("BELFRY_EMBED_MODEL", "invalid.embed_without_ai")
 	}
 	return nil
 }
@@ -51,7 +62,11 @@ func (c Config) Validate() error {
 // Sources are what rules ask outside. Their errors are of type [*platform.Error].
 type Sources struct {
 	Write func(ctx context.Context, messages []ai.Message) (ai.Text, error) // nil: no AI is set up
-	Feed  func(ctx context.Context, address string) ([]feed.Item, error)
+	Draw  func(ctx context.Context, prompt string) (ai.Picture, error)      // likewise
+	Embed func(ctx context.Context, texts []string) (ai.Vectors, error)     // nil: no model for it is set up
+	// Keep keeps a picture as an uploaded file.
+	Keep func(ctx context.Context, name, claimed string, from io.Reader) (store.MediaFile, error)
+	Feed func(ctx context.Context, address string) ([]feed.Item, error)
 }
 
 // Sources returns what the settings name. Feeds may be at private addresses that are allowed.
@@ -60,11 +75,14 @@ func (c Config) Sources(private fetch.Allowed) (Sources, error) {
 	if c.AIBase == "" && c.AIKey == "" {
 		return out, nil
 	}
-	client, err := ai.New(ai.Config{Base: c.AIBase, Key: c.AIKey, Model: c.AIModel})
+	client, err := ai.New(ai.Config{Base: c.AIBase, Key: c.AIKey, Model: c.AIModel, EmbedModel: c.Embed, Dimensions: c.Dimensions, ImageModel: c.AIImages})
 	if err != nil {
 		return out, err
 	}
-	out.Write = client.Write
+	out.Write, out.Draw = client.Write, client.Draw
+	if c.Embed != "" {
+		out.Embed = client.Embed
+	}
 	return out, nil
 }
 
@@ -78,6 +96,13 @@ const (
 	runTime = 4 * time.Minute
 	// pauseAfter is how many failures in a row pause a rule, unless it says so itself.
 	pauseAfter = 5
+
+	// Of metrics.
+	askedDone    = "done"
+	askedFailed  = "failed"
+	askedBudget  = "budget"
+	tokensPrompt = "prompt"
+	tokensAnswer = "completion"
 )
 
 // Worker carries out rules.
@@ -86,14 +111,37 @@ type Worker struct {
 	posts   *posts.Worker
 	sources Sources
 	cfg     Config
-	say     i18n.Printer
+	say     atomic.Pointer[i18n.Printer] // in the language and the zone of those who run Belfry
+
+	requests *prometheus.CounterVec // to the AI, by result
+	tokens   *prometheus.CounterVec // of the AI, by kind
 }
 
 // New returns a worker for the rules in db, whose posts are made by w.
 func New(db *store.DB, w *posts.Worker, sources Sources, cfg Config) *Worker {
 	cfg.Zone = cmp.Or(cfg.Zone, time.UTC)
 	cfg.AIRequests, cfg.AITokens = cmp.Or(cfg.AIRequests, 500), cmp.Or(cfg.AITokens, 1_000_000)
-	return &Worker{db, w, sources, cfg, i18n.For(cfg.Lang, cfg.Zone)}
+	made := &Worker{db: db, posts: w, sources: sources, cfg: cfg}
+	made.SetLocale(cfg.Lang, cfg.Zone)
+	made.requests = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "belfry_ai_requests_total", Help: "Questions to the AI: answered, failed, or not asked because the day's budget is used up.",
+	}, []string{"result"})
+	made.tokens = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "belfry_ai_tokens_total", Help: "Tokens that the AI took, of questions and of answers.",
+	}, []string{"kind"})
+	for _, result := range []string{askedDone, askedFailed, askedBudget} {
+		made.requests.WithLabelValues(result)
+	}
+	for _, kind := range []string{tokensPrompt, tokensAnswer} {
+		made.tokens.WithLabelValues(kind)
+	}
+	return made
+}
+
+// SetLocale sets the language and the zone of rules that name none.
+func (w *Worker) SetLocale(lang string, zone *time.Location) {
+	say := i18n.For(lang, zone)
+	w.say.Store(&say)
 }
 
 // HasAI reports whether an AI is set up.
@@ -103,11 +151,11 @@ func (w *Worker) HasAI() bool { return w.sources.Write != nil }
 func (w *Worker) Limits() (requests, tokens int) { return w.cfg.AIRequests, w.cfg.AITokens }
 
 // Zone is the time zone of rules that name none.
-func (w *Worker) Zone() *time.Location { return w.cfg.Zone }
+func (w *Worker) Zone() *time.Location { return w.say.Load().Zone }
 
 // Module is what the worker brings to the program.
 func (w *Worker) Module() worker.Module {
-	return worker.Module{Kinds: map[string]scheduler.Kind{Kind: {
+	return worker.Module{Metrics: []prometheus.Collector{w.requests, w.tokens}, Kinds: map[string]scheduler.Kind{Kind: {
 		Worker: w, Timeout: runTime + 10*time.Second, Retry: scheduler.Retry{Attempts: attempts, Backoff: backoff, Jitter: jitter},
 	}}}
 }

@@ -386,3 +386,27 @@ func TestOwnersPauseRunChangeAndRemoveRules(t *testing.T) {
 		}
 	})
 }
+
+// Vectors count towards the day's tokens, and not towards its questions.
+func TestVectorsArePartOfTheBudgetOfTokens(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.make(Config{AIRequests: 1, AITokens: 25})
+		asked := 0
+		b.rules.sources.Embed = func(context.Context, []string) (ai.Vectors, error) {
+			asked++
+			return ai.Vectors{Values: [][]float32{{1}}, Tokens: 10}, nil
+		}
+		var err error
+		for range 5 {
+			_, err = b.rules.Embed(context.Background(), []string{"text"})
+		}
+		e := platform.AsError(err)
+		if asked != 3 || e.Kind != platform.Wait || e.Wait > 24*time.Hour {
+			t.Errorf("asked %d times, then %v", asked, err)
+		}
+		b.Pass(24 * time.Hour)
+		if _, err := b.rules.Embed(context.Background(), []string{"text"}); err != nil {
+			t.Errorf("on the next day: %v", err)
+		}
+	})
+}

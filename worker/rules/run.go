@@ -128,7 +128,7 @@ func (w *Worker) settle(tx *store.Tx, rule store.Rule, ended bool) error {
 
 // failed ends a run that made nothing: it is tried again, or the occurrence has failed.
 func (w *Worker) failed(r store.Rule, job store.Job, t texts, err error) scheduler.Outcome {
-	why := store.Reason{Code: store.ReasonError, Detail: w.say.Error(err)}
+	why := store.Reason{Code: store.ReasonError, Detail: w.say.Load().Error(err)}
 	if budget, ok := errors.AsType[errBudget](err); ok {
 		why = budget.Reason
 	}
@@ -226,7 +226,7 @@ func (w *Worker) DryRun(ctx context.Context, id uint64) (all []Planned, why stor
 	for _, text := range t.all {
 		for _, at := range to {
 			r := w.request(rule, at, text)
-			all = append(all, Planned{r.Platform, r.IdentityID, text, r.Format, r.Media})
+			all = append(all, Planned{r.Platform, r.IdentityID, r.Text, r.Format, r.Media})
 		}
 	}
 	return all, t.why, err

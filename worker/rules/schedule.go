@@ -51,7 +51,7 @@ func ScheduleOf(r store.Rule) Schedule {
 
 // trigger reads a schedule, at the given time. The errors are about its fields.
 func (w *Worker) trigger(kind string, s Schedule, now time.Time) (t store.Trigger, err error) {
-	zone := w.cfg.Zone
+	zone := w.Zone()
 	if s.Zone != "" {
 		if zone, err = time.LoadLocation(s.Zone); err != nil || s.Zone == "Local" {
 			return t, store.Invalid("schedule_config.zone", "invalid.zone", s.Zone)
@@ -120,7 +120,7 @@ func scheduleError(err error) error {
 	if !ok {
 		return err
 	}
-	name := strings.NewReplacer("trigger.cron", "trigger.cron_expression", "trigger.weekdays", "trigger.days_of_week").Replace(wrong.Field)
+	name := strings.Replace(wrong.Field, "trigger.cron", "trigger.cron_expression", 1)
 	return store.Invalid(strings.Replace(name, "trigger", "schedule_config", 1), wrong.Key, wrong.Args...)
 }
 
@@ -148,50 +148,8 @@ func localTime(field, text string, zone *time.Location) (time.Time, error) {
 	return time.Time{}, store.Invalid(field, "invalid.rule_time", text)
 }
 
-// Time is a time of a preview.
-type Time struct {
-	At    time.Time
-	Local time.Time      // in the zone of the schedule
-	Note  store.Sentence // what a change of the clock does; empty if nothing
-}
-
-// Preview returns the next times of a schedule after the given one: at most count, fewer if there are no more.
-func Preview(t store.Trigger, name string, after time.Time, count int) ([]Time, error) {
-	zone, err := time.LoadLocation(t.Zone)
-	if err != nil {
-		return nil, store.Invalid("schedule_config.zone", "invalid.zone", t.Zone)
-	}
-	var times []Time
-	for range count {
-		at, err := scheduler.Next(t, name, after)
-		if err != nil {
-			return nil, scheduleError(err)
-		}
-		if at.IsZero() {
-			break
-		}
-		times = append(times, Time{at, at.In(zone), note(t, at.In(zone))})
-		after = at
-	}
-	return times, nil
-}
-
-// note says what a change of the clock does to a time of day.
-func note(t store.Trigger, local time.Time) (none store.Sentence) {
-	named := func(text string) bool {
-		at, err := time.Parse("15:04:05", text)
-		if err != nil {
-			at, err = time.Parse("15:04", text)
-		}
-		return err == nil && at.Format(time.TimeOnly) == local.Format(time.TimeOnly)
-	}
-	switch {
-	case len(t.Times) == 0:
-		return none
-	case !slices.ContainsFunc(t.Times, named):
-		return store.Say("schedule.jumped")
-	case local.Add(time.Hour).Format(time.TimeOnly) == local.Format(time.TimeOnly):
-		return store.Say("schedule.twice")
-	}
-	return none
+// Preview is [scheduler.Preview] for the schedule of a rule.
+func Preview(t store.Trigger, name string, after time.Time, count int) ([]scheduler.Time, error) {
+	times, err := scheduler.Preview(t, name, after, count)
+	return times, scheduleError(err)
 }

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -69,9 +70,9 @@ func item(r store.Rule) string {
 func (w *Worker) fill(r store.Rule, template string, values []string) string {
 	zone, err := time.LoadLocation(r.Trigger.Zone)
 	if err != nil {
-		zone = w.cfg.Zone
+		zone = w.Zone()
 	}
-	say, now := i18n.For(cmp.Or(r.Content.Language, w.cfg.Lang), zone), w.db.Now().In(zone)
+	say, now := i18n.For(cmp.Or(r.Content.Language, w.say.Load().Lang), zone), w.db.Now().In(zone)
 	values = append(values[:len(values):len(values)], // the first of two values holds
 		"{title}", r.Content.Title, "{description}", r.Content.Description,
 		"{date}", say.Day(now), "{time}", say.Clock(now), "{number}", strconv.Itoa(r.PostsMade+1),
@@ -127,10 +128,25 @@ type Brief struct {
 	Last               []string
 }
 
-// Write has the AI write a post, within the day's budget. That it does not is a [*store.ConflictError].
+// Write has the AI write a post, within the day's budget. That it does not is a [*store.ConflictError]; a brief that
+// says nothing is refused with a [*store.FieldError].
 func (w *Worker) Write(ctx context.Context, b Brief) (string, error) {
+	if err := w.mayAsk(b); err != nil {
+		return "", err
+	}
 	text, err := w.ask(ctx, b)
 	return text, w.refusal(err)
+}
+
+// mayAsk refuses a brief that says nothing, and any where no AI is set up.
+func (w *Worker) mayAsk(b Brief) error {
+	switch {
+	case !w.HasAI():
+		return store.Conflict("conflict.no_ai")
+	case strings.TrimSpace(b.Title+b.Description) == "":
+		return store.Invalid("title", "invalid.rule_nothing")
+	}
+	return nil
 }
 
 // refusal makes an error of an AI or a feed one that can be said to people.
@@ -139,24 +155,95 @@ func (w *Worker) refusal(err error) error {
 		return store.Conflict("conflict.ai_budget", budget.N, budget.Of)
 	}
 	if _, outside := errors.AsType[*platform.Error](err); outside {
-		return store.Conflict("conflict.network", store.Detail(w.say.Error(err)))
+		return store.Conflict("conflict.network", store.Detail(w.say.Load().Error(err)))
 	}
 	return err
 }
 
+// Ask has the AI answer, within the day's budget. Its errors are of type [*platform.Error]; where the budget is used up, it
+// says until when.
+func (w *Worker) Ask(ctx context.Context, messages []ai.Message) (string, error) {
+	text, err := w.askAI(ctx, messages)
+	return text, w.tomorrow(err)
+}
+
+// tomorrow makes an error that says to wait of one about the day's budget.
+func (w *Worker) tomorrow(err error) error {
+	if budget, ok := errors.AsType[errBudget](err); ok {
+		now := w.db.Now().In(w.cfg.Zone)
+		tomorrow := time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 0, 0, w.cfg.Zone)
+		err = &platform.Error{Kind: platform.Wait, Scope: platform.ScopeContent, Wait: tomorrow.Sub(now), Err: budget}
+	}
+	return err
+}
+
+// Embed has a model make vectors of texts, within the day's budget of tokens; these questions are no part of the budget
+// of questions. Its errors are those of [Worker.Ask].
+func (w *Worker) Embed(ctx context.Context, texts []string) (values [][]float32, err error) {
+	err = w.within(ctx, ai.Deadline, 0, func(ctx context.Context) (prompt, tokens int, err error) {
+		made, err := w.sources.Embed(ctx, texts)
+		values = made.Values
+		return made.Tokens, made.Tokens, err
+	})
+	return values, w.tomorrow(err)
+}
+
 // ask has the AI write a post, within the day's budget. That it does not is an [errBudget] or a [*platform.Error].
 func (w *Worker) ask(ctx context.Context, b Brief) (string, error) {
-	if err := w.spend(1, 0); err != nil {
-		return "", err
+	return w.askAI(ctx, b.messages())
+}
+
+func (w *Worker) askAI(ctx context.Context, messages []ai.Message) (text string, err error) {
+	err = w.within(ctx, ai.Deadline, 1, func(ctx context.Context) (prompt, tokens int, err error) {
+		written, err := w.sources.Write(ctx, messages)
+		text = written.Text
+		return written.Prompt, written.Tokens, err
+	})
+	return text, err
+}
+
+// Draw has the AI make a picture for a post, within the day's budget, and keeps it as an uploaded file. Its refusals are
+// those of [Worker.Write].
+func (w *Worker) Draw(ctx context.Context, b Brief) (store.MediaFile, error) {
+	if err := w.mayAsk(b); err != nil {
+		return store.MediaFile{}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, ai.Deadline)
+	var drawn ai.Picture
+	err := w.within(ctx, ai.DrawDeadline, 1, func(ctx context.Context) (prompt, tokens int, err error) {
+		drawn, err = w.sources.Draw(ctx, "A picture for a post in a channel, without any text in it.\n"+b.task())
+		return drawn.Prompt, drawn.Tokens, err
+	})
+	if err != nil {
+		return store.MediaFile{}, w.refusal(err)
+	}
+	return w.sources.Keep(ctx, "ai.jpg", "", bytes.NewReader(drawn.JPEG))
+}
+
+// within asks within the day's budget, of which it takes a number of questions and the tokens that ask returns.
+func (w *Worker) within(ctx context.Context, limit time.Duration, questions int, ask func(context.Context) (prompt, tokens int, err error)) error {
+	if err := w.spend(questions, 0, true); err != nil {
+		if _, budget := errors.AsType[errBudget](err); budget {
+			w.requests.WithLabelValues(askedBudget).Inc()
+		}
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	written, err := w.sources.Write(ctx, b.messages())
-	if spent := w.spend(0, written.Tokens); err == nil {
+	prompt, tokens, err := ask(ctx)
+	result := askedDone
+	if err != nil {
+		result = askedFailed
+	}
+	w.requests.WithLabelValues(result).Inc()
+	w.tokens.WithLabelValues(tokensPrompt).Add(float64(prompt))
+	w.tokens.WithLabelValues(tokensAnswer).Add(float64(max(0, tokens-prompt)))
+	if spent := w.spend(0, tokens, false); err == nil {
 		err = spent
 	}
-	return written.Text, err
+	return err
 }
+
+func (b Brief) task() string { return "Title: " + b.Title + "\nTask: " + b.Description }
 
 // messages asks for a post.
 func (b Brief) messages() []ai.Message {
@@ -177,7 +264,7 @@ func (b Brief) messages() []ai.Message {
 	if b.Limit > 0 {
 		rules += fmt.Sprintf(" Write at most %d characters.", b.Limit*9/10)
 	}
-	task := "Title: " + b.Title + "\nTask: " + b.Description
+	task := b.task()
 	if len(b.Last) > 0 {
 		task += "\n\nThese posts are published already. Do not repeat what they say:\n\n" + strings.Join(b.Last, "\n\n---\n\n")
 	}
@@ -200,7 +287,7 @@ func (w *Worker) Spent(tx *store.Tx) (today Spent, err error) {
 	if err != nil && !store.IsCorrupt(err) { // a damaged row is let go by the next one
 		return today, err
 	}
-	day := tx.Now().In(w.cfg.Zone).Format(time.DateOnly)
+	day := tx.Now().In(w.Zone()).Format(time.DateOnly)
 	if json.Unmarshal([]byte(text), &today) != nil || today.Day != day {
 		today = Spent{Day: day}
 	}
@@ -212,14 +299,14 @@ type errBudget struct{ store.Reason }
 
 func (e errBudget) Error() string { return "the day's budget of the AI is used up" }
 
-// spend counts what is asked of the AI. A question that goes beyond the day's budget is refused.
-func (w *Worker) spend(requests, tokens int) error {
+// spend counts what is asked of the AI. With ask, what would go beyond the day's budget is refused.
+func (w *Worker) spend(requests, tokens int, ask bool) error {
 	return w.db.Update(func(tx *store.Tx) error {
 		today, err := w.Spent(tx)
 		if err != nil {
 			return err
 		}
-		if requests > 0 && (today.Requests >= w.cfg.AIRequests || today.Tokens >= w.cfg.AITokens) {
+		if ask && (requests > 0 && today.Requests >= w.cfg.AIRequests || today.Tokens >= w.cfg.AITokens) {
 			return errBudget{store.Reason{Code: store.ReasonAIBudget, N: today.Requests, Of: w.cfg.AIRequests}}
 		}
 		today.Requests += requests

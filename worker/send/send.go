@@ -6,6 +6,7 @@ package send
 import (
 	"cmp"
 	"errors"
+	"reflect"
 	"time"
 
 	"belfry/platform"
@@ -161,7 +162,7 @@ func HoldIdentity(out scheduler.Outcome, job store.Job, identity store.Identity,
 		if errors.Is(err, store.ErrNotFound) || (err == nil && !stored.UpdatedAt.Equal(identity.UpdatedAt)) {
 			return nil
 		}
-		if err == nil && stored != identity {
+		if err == nil && !reflect.DeepEqual(stored, identity) {
 			changed := identity
 			changed.UpdatedAt = tx.Now()
 			err = tx.Identities.Put(&changed)

@@ -35,6 +35,9 @@ func (p *Part) actions() []simulation.Action {
 				p.schedule(w, r, at)
 			}
 		})},
+		{Name: "posts: schedule together", Rate: 1, Do: do(p.together)},
+		{Name: "posts: queue", Rate: 1, Do: do(p.queue)},
+		{Name: "posts: cancel together", Rate: .3, Do: do(p.cancelTogether)},
 		{Name: "posts: change", Rate: 4, Do: do(func(w *simulation.World, r *rand.Rand) {
 			if wi := p.pick(r); wi != nil {
 				p.change(w, r, wi)
@@ -93,17 +96,13 @@ func (p *Part) schedule(w *simulation.World, r *rand.Rand, in time.Duration) {
 	if process == nil {
 		return
 	}
-	wi.doubt, err = process.Update(func(tx *store.Tx) error {
+	doubt, err := process.Update(func(tx *store.Tx) error {
 		post, err := p.Worker.Schedule(tx, draft)
 		wi.id = post.ID
 		return err
 	})
 	w.Note("schedule post %d %s for %s by %s in %s, held %v, %+v: %v", wi.id, wi.tag, wi.at.Format(time.DateTime), name, wi.target, wi.held, req.Lateness, err)
-	if err == nil || wi.doubt {
-		p.mu.Lock()
-		p.wishes[wi.tag] = wi
-		p.mu.Unlock()
-	}
+	p.keep(wi, doubt, err)
 }
 
 // pick chooses a wish that people do something with: every other time one that is just going out, if there is
@@ -180,7 +179,7 @@ func (p *Part) change(w *simulation.World, r *rand.Rand, wi *wish) {
 	wi.doubt = wi.doubt || doubt
 	if err == nil {
 		wi.text, wi.target, wi.at, wi.cancelled, wi.finals = next.text, next.target, next.at, time.Time{}, 0
-		wi.asked = time.Time{}
+		wi.asked, wi.queued = time.Time{}, false
 	}
 }
 

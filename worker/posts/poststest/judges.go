@@ -53,6 +53,7 @@ func (p *Part) heard(m simulation.Message) {
 // hourly looks at the posts that have not ended.
 func (p *Part) hourly(w *simulation.World, tx *store.Tx) {
 	p.settleDoubts(w, tx)
+	p.slots(w, tx)
 	paused, _ := tx.Settings.Value(store.Paused)
 	if paused != "" || !w.Calm(lateBy, "process", "disk", "clock", "network") {
 		return

@@ -43,6 +43,8 @@ type wish struct {
 	grace     time.Duration // that it may be late by; 0: as long as it takes
 	asked     time.Time     // when it was asked for at once, in the bubble's time; zero: it was not
 	cancelled time.Time     // likewise
+	group     uint64        // of posts that were made together; 0: it was made alone
+	queued    bool          // its time is one of its login's queue, and nobody has changed it
 	held      bool
 	paused    bool // its job is
 	doubt     bool // a change was made or not
@@ -57,11 +59,12 @@ func New() *Part {
 
 // Part is what the simulation plays.
 func (p *Part) Part() simulation.Part {
+	slots := []store.Slot{{Times: []string{"09:00", "13:00", "21:30"}, Zone: "Europe/Berlin"}, {Times: []string{"02:30"}, Days: []int{6, 7}, Zone: "Europe/Berlin"}}
 	return simulation.Part{
 		Name: "posts",
 		Logins: []store.Identity{
-			{Platform: telegram, Name: "main", Kind: store.IdentityBot, Target: "@channel", State: store.IdentityReady},
-			{Platform: telegram, Name: "second", Kind: store.IdentityBot, Target: "@second", State: store.IdentityReady},
+			{Platform: telegram, Name: "main", Kind: store.IdentityBot, Target: "@channel", Slots: slots, State: store.IdentityReady},
+			{Platform: telegram, Name: "second", Kind: store.IdentityBot, Target: "@second", Slots: slots, State: store.IdentityReady},
 			{Platform: telegram, Name: "anna", Kind: store.IdentityUser, Target: "@anna_news", State: store.IdentityReady},
 		},
 		Actions: p.actions(),
