@@ -7,8 +7,10 @@ import (
 	"errors"
 	"maps"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
+	"belfry/platform"
 	"belfry/scheduler"
 	"belfry/store"
 )
@@ -26,16 +28,23 @@ type Module struct {
 	// Wrong returns what is wrong with it at this moment, each thing as an alert with kind, about, name and
 	// reason. What fails for good raises its alert in its own transaction and is not among them.
 	Wrong func(tx *store.Tx) []store.Alert
+	// Metrics are what is measured of it, under names that begin with belfry_.
+	Metrics []prometheus.Collector
+	// HandleUpdate takes in what a person has told a bot, and reports whether it was meant for the worker. It is called
+	// as a telegram.Listener is.
+	HandleUpdate func(tx *store.Tx, h platform.Heard) (handled bool, err error)
 }
 
 // Join returns the module that brings all that the given ones bring.
 func Join(modules ...Module) Module {
 	kinds := make(map[string]scheduler.Kind)
+	var metrics []prometheus.Collector
 	for _, m := range modules {
 		maps.Copy(kinds, m.Kinds)
+		metrics = append(metrics, m.Metrics...)
 	}
 	return Module{
-		Kinds: kinds,
+		Kinds: kinds, Metrics: metrics,
 		EvenPaused: func(lane string) bool {
 			for _, m := range modules {
 				if m.EvenPaused != nil && m.EvenPaused(lane) {
@@ -68,6 +77,17 @@ func Join(modules ...Module) Module {
 				}
 			}
 			return all
+		},
+		HandleUpdate: func(tx *store.Tx, h platform.Heard) (handled bool, err error) {
+			for _, m := range modules {
+				if m.HandleUpdate == nil {
+					continue
+				}
+				if handled, err = m.HandleUpdate(tx, h); handled || err != nil {
+					break
+				}
+			}
+			return handled, err
 		},
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
 	"belfry/i18n"
@@ -118,6 +119,8 @@ func (w *Worker) Module() worker.Module {
 			Kind: {Worker: checker{w}, Timeout: deadline + time.Minute, Retry: scheduler.Retry{Backoff: 10 * time.Second, Jitter: jitter}},
 		},
 		Start: w.start,
+		Metrics: []prometheus.Collector{worker.Counts(w.db, "belfry_accounts", "Watched accounts by status.", []string{"status"}, worker.Each(store.AccountStates()),
+			func(tx *store.Tx) []store.Count { return tx.Accounts.Counts() })},
 	}
 }
 

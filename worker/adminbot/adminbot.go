@@ -6,7 +6,8 @@
 // whatever happens to the program or the network. Every button names what is to be, not what is to be
 // changed: pressed twice, it does the same.
 //
-// It obeys its admins alone, and only in private. A stranger gets no answer and is counted.
+// It obeys its admins alone, and only in private. A stranger gets no answer and is counted, unless they bring the code
+// that makes them an admin.
 package adminbot
 
 import (
@@ -40,9 +41,8 @@ type Workers struct {
 
 // Config is the settings of the bot.
 type Config struct {
-	Admins []int64 // the ids of those that it obeys
-	Lang   string  // of what it says: en or ru
-	Zone   *time.Location
+	Lang string // of what it says: en or ru
+	Zone *time.Location
 	// Passphrase encrypts the backups that it sends; without one it sends none.
 	Passphrase string
 	// Folder is the media folder, in which a backup is while it is sent.
@@ -75,14 +75,25 @@ func (b *Bot) Commands() []platform.Command {
 // noticeAnswer is the kind of the notices that answer.
 const noticeAnswer = "answer"
 
-// Hear takes in what somebody has said or pressed, and answers an admin.
+// Hear takes in what somebody has said or pressed, and answers an admin, or a person whom the code makes one.
 func (b *Bot) Hear(tx *store.Tx, h platform.Heard) error {
-	if !b.obeys(h.From) {
+	obeys, err := b.workers.Notices.IsAdmin(tx, h.From)
+	joined := false
+	if err == nil && !obeys {
+		joined, err = b.workers.Notices.Join(tx, h)
+	}
+	if err != nil {
+		return err
+	}
+	if !obeys && !joined {
 		return b.countStranger(tx, h)
 	}
 	s, err := b.respond(tx, h)
 	if err != nil {
 		return err
+	}
+	if joined {
+		s.text = b.printer.T("bot.joined") + "\n\n" + s.text
 	}
 	n := store.Notice{Kind: noticeAnswer, Chat: strconv.FormatInt(h.From, 10), Text: s.text, Buttons: s.buttons, Query: h.QueryID, First: true}
 	if h.QueryID != 0 {
@@ -92,19 +103,11 @@ func (b *Bot) Hear(tx *store.Tx, h platform.Heard) error {
 	return err
 }
 
-func (b *Bot) obeys(id int64) bool {
-	for _, admin := range b.cfg.Admins {
-		if admin == id {
-			return true
-		}
-	}
-	return false
-}
-
 // respond carries out what is asked for and returns what is shown. A refusal is shown: the workers
 // refuse before they write. Other errors undo everything.
 func (b *Bot) respond(tx *store.Tx, h platform.Heard) (screen, error) {
-	r := request{Printer: b.printer, bot: b, tx: tx, by: h.Name, chat: h.From}
+	var done store.AuditEntry
+	r := request{Printer: b.printer, bot: b, tx: tx, by: h.Name, chat: h.From, done: &done}
 	r.Now = tx.Now()
 	var s screen
 	var err error
@@ -116,16 +119,26 @@ func (b *Bot) respond(tx *store.Tx, h platform.Heard) (screen, error) {
 	} else {
 		s, err = r.read(h.Text)
 	}
-	if err == nil {
+	switch {
+	case err == nil:
+		done.Result = store.AuditDone
+	case errors.Is(err, store.ErrNotFound):
+		s, done.Result = r.hint(r.T("bot.gone")), store.AuditRefused
+	case isRefusal(err):
+		s, done.Result = r.hint("⚠️ "+r.Error(err)), store.AuditRefused
+	default:
+		return s, fmt.Errorf("answer %d: %w", h.From, err)
+	}
+	if done.Action == "" {
 		return s, nil
 	}
-	if errors.Is(err, store.ErrNotFound) {
-		return r.hint(r.T("bot.gone")), nil
-	}
-	if isRefusal(err) {
-		return r.hint("⚠️ " + r.Error(err)), nil
-	}
-	return s, fmt.Errorf("answer %d: %w", h.From, err)
+	return s, tx.Audit.Add(done)
+}
+
+// does notes what the admin does, for the audit. It is called before it is done, and so also where it is refused.
+func (r request) does(action, about string) {
+	r.done.Door, r.done.Actor = store.DoorBot, strconv.FormatInt(r.chat, 10)
+	r.done.Action, r.done.About = action, about
 }
 
 func isRefusal(err error) bool {
@@ -140,6 +153,7 @@ type request struct {
 	tx   *store.Tx
 	by   string // the admin's name
 	chat int64
+	done *store.AuditEntry // what is done; without an action if nothing is
 }
 
 // read takes in a text: a command, or what was asked for.

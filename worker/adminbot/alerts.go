@@ -35,6 +35,7 @@ func (r request) alerts(path []string) (screen, error) {
 		return r.alertsPage(r.T("bot.alerts_changed"))
 	}
 	if err == nil {
+		r.does("alerts.acknowledge", fmt.Sprint("alert_", id))
 		a, err = r.bot.workers.Alerts.Acknowledge(r.tx, id, r.who())
 	}
 	if err != nil {
@@ -57,6 +58,7 @@ func (r request) acknowledgeAll(path []string) (screen, error) {
 	if err != nil {
 		return r.hint(r.T("bot.not_understood")), nil
 	}
+	r.does("alerts.acknowledge", "")
 	n, err := r.bot.workers.Alerts.AcknowledgeAll(r.tx, r.who(), time.Unix(0, made))
 	if err != nil {
 		return screen{}, err

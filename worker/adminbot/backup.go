@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"belfry/platform"
 	"belfry/scheduler"
 	"belfry/store"
 	"belfry/worker"
@@ -36,6 +37,13 @@ func (b *Bot) Module() worker.Module {
 		},
 		EvenPaused: func(lane string) bool { return lane == BackupKind },
 		Start:      b.start,
+		HandleUpdate: func(tx *store.Tx, h platform.Heard) (bool, error) {
+			told, err := b.workers.Notices.Told(tx)
+			if err != nil || h.IdentityID != told.Login {
+				return false, err
+			}
+			return true, b.Hear(tx, h)
+		},
 	}
 }
 
@@ -44,8 +52,12 @@ func (b *Bot) Module() worker.Module {
 func (b *Bot) start() error {
 	sent := make(map[string]bool) // folders whose backup is on its way
 	err := b.db.View(func(tx *store.Tx) error {
-		for _, admin := range b.cfg.Admins {
-			job := store.Job{Name: fmt.Sprint(BackupKind, "_", admin)}
+		told, err := b.workers.Notices.Told(tx)
+		if err != nil {
+			return err
+		}
+		for _, admin := range told.Admins {
+			job := store.Job{Name: BackupKind + "_" + admin.Chat}
 			notice, err := tx.Settings.Value(noticeOf(job))
 			if err != nil && !store.IsCorrupt(err) {
 				return err
@@ -89,6 +101,7 @@ func (r request) backup(path []string) (screen, error) {
 	} else if !errors.Is(err, store.ErrNotFound) {
 		return screen{}, err
 	}
+	r.does("backup.create", "")
 	if err := scheduler.Put(r.tx, job); err != nil {
 		return screen{}, err
 	}
@@ -128,7 +141,12 @@ func (b backer) Run(_ context.Context, job store.Job) (scheduler.Outcome, error)
 	if err := b.clear(job); err != nil {
 		return scheduler.Outcome{}, err
 	}
-	out := scheduler.Outcome{Write: func(tx *store.Tx) error { return tx.Settings.Set(noticeOf(job), "") }}
+	out := scheduler.Outcome{Write: func(tx *store.Tx) error {
+		if err := tx.Settings.Set(noticeOf(job), ""); err != nil || notice.FileSize == 0 { // it was too large to send
+			return err
+		}
+		return tx.Settings.NoteBackup()
+	}}
 	if !notice.GivenUpAt.IsZero() {
 		out.Failed, out.Reason = true, notice.Reason
 		out.Write = func(tx *store.Tx) error {

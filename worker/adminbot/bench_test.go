@@ -147,7 +147,7 @@ func (b *bench) startFor(lang string, admin int64) {
 		Alerts:   alerts.New(b.DB, told, alerts.Config{Lang: lang, Log: zerolog.Nop()}),
 		Notices:  told,
 	}
-	b.bot = New(b.DB, b.workers, Config{Admins: []int64{admin}, Lang: lang, Passphrase: "correct horse", Folder: b.dir, Log: zerolog.Nop()})
+	b.bot = New(b.DB, b.workers, Config{Lang: lang, Passphrase: "correct horse", Folder: b.dir, Log: zerolog.Nop()})
 	w := b.workers
 	b.Start(w.Posts.Module(), w.Tasks.Module(), w.Accounts.Module(), w.Alerts.Module(), told.Module(), b.bot.Module())
 }

@@ -27,11 +27,13 @@ func (r request) check(path []string) (screen, error) {
 	}
 	switch path[0] {
 	case "run":
+		r.does("autocheck.run", "")
 		if _, err := r.bot.workers.Accounts.CheckNow(r.tx); err != nil {
 			return screen{}, err
 		}
 		return r.checkPage(r.T("bot.check_begins"))
 	case "quiet":
+		r.does("autocheck.change", "")
 		if err := r.bot.workers.Accounts.SetQuiet(r.tx, len(path) > 1 && path[1] == "on"); err != nil {
 			return screen{}, err
 		}
@@ -127,6 +129,7 @@ func (r request) takeInterval(text string) (screen, error) {
 	if err != nil {
 		return screen{}, err
 	}
+	r.does("autocheck.change", "")
 	if err := r.forget(); err != nil {
 		return screen{}, err
 	}
@@ -149,6 +152,7 @@ func minutesIn(text string) (n int, ok bool) {
 func (r request) takeNames(said string) (screen, error) {
 	// In a chat a comma stands between names, and not before a note.
 	text := strings.NewReplacer(",", "\n", ";", "\n").Replace(said)
+	r.does("accounts.create", "")
 	list, err := r.bot.workers.Accounts.AddList(r.tx, text, accounts.Request{})
 	if err != nil {
 		return screen{}, err

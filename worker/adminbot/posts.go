@@ -51,6 +51,7 @@ func (r request) posts(path []string) (screen, error) {
 		confirm.text = r.T("bot.post_changed") + "\n\n" + confirm.text
 		return confirm, nil
 	}
+	r.does(act.audit, post.JobName())
 	if post, err = act.do(r.tx, id); err != nil {
 		return screen{}, err
 	}
@@ -64,6 +65,7 @@ func (r request) posts(path []string) (screen, error) {
 type postAction struct {
 	do                  func(*store.Tx, uint64) (store.Post, error)
 	question, yes, done string
+	audit               string
 }
 
 func (r request) postAction(name string, post store.Post) postAction {
@@ -72,21 +74,21 @@ func (r request) postAction(name string, post store.Post) postAction {
 	case "approve":
 		switch {
 		case r.tx.Now().Before(post.ScheduledTime):
-			return postAction{w.Approve, r.T("bot.approve_ask"), r.T("bot.approve"), r.T("bot.approved")}
+			return postAction{w.Approve, r.T("bot.approve_ask"), r.T("bot.approve"), r.T("bot.approved"), "posts.approve"}
 		case posts.TooLate(post, r.tx.Now()):
-			return postAction{w.Approve, r.T("bot.too_late_ask"), r.T("bot.approve"), r.T("bot.too_late")}
+			return postAction{w.Approve, r.T("bot.too_late_ask"), r.T("bot.approve"), r.T("bot.too_late"), "posts.approve"}
 		default:
-			return postAction{w.Approve, r.T("bot.late_ask"), r.T("bot.approve"), r.T("bot.goes_out")}
+			return postAction{w.Approve, r.T("bot.late_ask"), r.T("bot.approve"), r.T("bot.goes_out"), "posts.approve"}
 		}
 	case "now":
-		return postAction{w.PublishNow, r.T("bot.now_ask"), r.T("bot.now"), r.T("bot.goes_out")}
+		return postAction{w.PublishNow, r.T("bot.now_ask"), r.T("bot.now"), r.T("bot.goes_out"), "posts.publish-now"}
 	case "retry":
 		if post.Status == store.PostUnknown && post.Platform != "telegram" { // no other network recognises the repetition
-			return postAction{w.Retry, r.T("networks.send_again_ask") + " " + r.T("networks.send_again_means"), r.T("networks.send_again"), r.T("bot.goes_out")}
+			return postAction{w.Retry, r.T("networks.send_again_ask") + " " + r.T("networks.send_again_means"), r.T("networks.send_again"), r.T("bot.goes_out"), "posts.retry"}
 		}
-		return postAction{w.Retry, r.T("bot.retry_ask"), r.T("bot.retry"), r.T("bot.goes_out")}
+		return postAction{w.Retry, r.T("bot.retry_ask"), r.T("bot.retry"), r.T("bot.goes_out"), "posts.retry"}
 	case "cancel":
-		return postAction{w.Cancel, r.T("bot.cancel_ask"), r.T("bot.cancel"), r.T("bot.cancelled")}
+		return postAction{w.Cancel, r.T("bot.cancel_ask"), r.T("bot.cancel"), r.T("bot.cancelled"), "posts.delete"}
 	}
 	return postAction{}
 }

@@ -79,7 +79,7 @@ func (r request) status() (screen, error) {
 func (r request) next() (jobs []store.Job, err error) {
 	q := store.Query{Limit: 50}
 	for range 10 { // so much housekeeping comes first, at most
-		page, err := r.tx.Jobs.Upcoming("", q)
+		page, err := r.tx.Jobs.List(store.JobQuery{Query: q})
 		if err != nil {
 			return nil, err
 		}

@@ -2,6 +2,7 @@ package adminbot
 
 import (
 	"encoding/json"
+	"strconv"
 	"time"
 
 	"belfry/platform"
@@ -22,6 +23,7 @@ func (b *Bot) countStranger(tx *store.Tx, h platform.Heard) error {
 	if err != nil {
 		return err
 	}
+	first := tx.Now().Sub(s.At).Abs() >= time.Minute
 	s.Count++
 	s.Last, s.At = h.From, tx.Now()
 	data, err := json.Marshal(s)
@@ -29,7 +31,11 @@ func (b *Bot) countStranger(tx *store.Tx, h platform.Heard) error {
 		return err
 	}
 	b.cfg.Log.Warn().Int64("from", h.From).Int("so_far", s.Count).Msg("somebody who is no admin talks to the admin bot; no answer")
-	return tx.Settings.Set(settingStrangers, string(data))
+	err = tx.Settings.Set(settingStrangers, string(data))
+	if err == nil && first { // once for many, so that nobody can fill the audit
+		err = tx.Audit.Add(store.AuditEntry{Door: store.DoorBot, Actor: strconv.FormatInt(h.From, 10), Action: "bot.talk", Result: store.AuditRefused})
+	}
+	return err
 }
 
 func readStrangers(tx *store.Tx) (s strangers, err error) {

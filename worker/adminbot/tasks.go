@@ -35,8 +35,10 @@ func (r request) tasks(path []string) (screen, error) {
 	}
 	switch path[1] {
 	case "pause":
+		r.does("tasks.pause", task.JobName())
 		task, err = r.bot.workers.Tasks.Pause(r.tx, id)
 	case "resume":
+		r.does("tasks.resume", task.JobName())
 		task, err = r.bot.workers.Tasks.Resume(r.tx, id)
 	default:
 		return r.hint(r.T("bot.not_understood")), nil

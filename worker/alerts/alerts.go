@@ -16,9 +16,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
 	"belfry/i18n"
@@ -58,9 +60,7 @@ type Config struct {
 	Disk func() (Disk, error)
 	// Wrong returns what is wrong with the other workers at this moment; see [worker.Module]. nil means nothing.
 	Wrong func(tx *store.Tx) []store.Alert
-	// Every is the time between two looks, and between two heartbeats; 0 means a minute.
-	Every time.Duration
-	// Heartbeat is called at that interval while nobody has to look at anything; nil means that nothing is.
+	// Heartbeat is called each minute while nobody has to look at anything; nil means that nothing is.
 	Heartbeat func(ctx context.Context) error
 	// Lang is the language of the messages, en or ru; Zone that of their times; nil means UTC.
 	Lang string
@@ -69,6 +69,7 @@ type Config struct {
 }
 
 const (
+	period = time.Minute // between two looks, and two beats
 	jitter = 0.2
 
 	failures = 3               // in a row of one job that are told
@@ -93,7 +94,6 @@ type Worker struct {
 func New(db *store.DB, teller Teller, cfg Config) *Worker {
 	cfg.Calm = cmp.Or(cfg.Calm, 3*time.Minute)
 	cfg.Backlog = cmp.Or(cfg.Backlog, 100)
-	cfg.Every = cmp.Or(cfg.Every, time.Minute)
 	w := &Worker{db: db, teller: teller, cfg: cfg, say: i18n.For(cfg.Lang, cfg.Zone), last: lookedAt{db.Now().Round(0), time.Now()}}
 	w.gap.Store(&gap{to: w.last.clock})
 	return w
@@ -109,7 +109,20 @@ func (w *Worker) Module() worker.Module {
 		},
 		EvenPaused: func(lane string) bool { return lane == Kind || lane == HeartbeatKind },
 		Start:      w.start,
+		Metrics:    []prometheus.Collector{worker.Gauge(w.db, "belfry_alerts", "Alerts by state.", []string{"state"}, countAlerts)},
 	}
+}
+
+// countAlerts calls what the store calls over resolved, as the other doors do.
+func countAlerts(tx *store.Tx, set func(float64, ...string)) error {
+	states := map[string]int{}
+	for _, c := range tx.Alerts.Counts() {
+		states[strings.Join(c.Of, "")] = c.N
+	}
+	set(float64(states[string(store.AlertOpen)]), "open")
+	set(float64(states[string(store.AlertAcknowledged)]), "acknowledged")
+	set(float64(states[string(store.AlertOver)]), "resolved")
+	return nil
 }
 
 // start puts the jobs into the schedule.
@@ -118,13 +131,13 @@ func (w *Worker) start() error {
 		if job, err := tx.Jobs.ByName(Kind); err == nil {
 			w.gap.Store(&gap{job.LastRun, w.last.clock})
 		}
-		if err := w.put(tx, Kind); err != nil {
+		if err := put(tx, Kind); err != nil {
 			return err
 		}
 		if w.cfg.Heartbeat == nil {
 			return scheduler.Delete(tx, HeartbeatKind)
 		}
-		return w.put(tx, HeartbeatKind)
+		return put(tx, HeartbeatKind)
 	})
 	if err != nil {
 		return fmt.Errorf("put the jobs of alerts into the schedule: %w", err)
@@ -133,14 +146,14 @@ func (w *Worker) start() error {
 }
 
 // put writes a job, which has a lane of its own: what keeps others waiting must not keep it.
-func (w *Worker) put(tx *store.Tx, kind string) error {
-	return scheduler.Put(tx, store.Job{Name: kind, Kind: kind, Lane: kind, Trigger: store.Trigger{Every: w.cfg.Every}, Due: tx.Now()})
+func put(tx *store.Tx, kind string) error {
+	return scheduler.Put(tx, store.Job{Name: kind, Kind: kind, Lane: kind, Trigger: store.Trigger{Every: period}, Due: tx.Now()})
 }
 
 // again has a run followed by another one after that time. Each is a step, of which the history of the
 // alerts tells and that of the jobs does not.
 func (w *Worker) again() scheduler.Outcome {
-	return scheduler.Outcome{Again: w.db.Now().Add(w.cfg.Every), Step: true}
+	return scheduler.Outcome{Again: w.db.Now().Add(period), Step: true}
 }
 
 // heart tells others that nothing is wrong.
@@ -157,7 +170,7 @@ func (w heart) Run(ctx context.Context, _ store.Job) (scheduler.Outcome, error) 
 			return err
 		}
 		look, err := tx.Jobs.ByName(Kind)
-		blind = err != nil || look.LastResult == store.ResultFailed || tx.Now().Sub(look.LastRun).Abs() >= max(overdue, 2*w.cfg.Every)
+		blind = err != nil || look.LastResult == store.ResultFailed || tx.Now().Sub(look.LastRun).Abs() >= overdue
 		return nil
 	})
 	if err == nil {

@@ -46,7 +46,11 @@ type Config struct {
 	LoggedIn func(tx *store.Tx, id uint64) error
 	// Connectors are the networks beside Telegram, by platform.
 	Connectors map[string]Connector
-	Log        zerolog.Logger
+	// Applications has the application as which Telegram is asked. Without a TryApplication it is not looked at.
+	Applications Applications
+	// TryApplication asks Telegram whether it accepts an application. Its error is a [*platform.Error].
+	TryApplication func(ctx context.Context, id int, hash string) error
+	Log            zerolog.Logger
 }
 
 // Worker connects identities and logs them in and out. The errors of its steps are of type [*store.FieldError]
@@ -84,6 +88,7 @@ type Patch struct {
 	Token  *string
 	Target *string
 	Window *string
+	Slots  *[]store.Slot
 	Keys   *Keys
 
 	proved proved // by [Worker.PrepareChange]
@@ -150,6 +155,36 @@ func checkWindow(text string) error {
 	return nil
 }
 
+// maxSlots bounds the parts of a queue, and the times of each.
+const maxSlots = 50
+
+// checkSlots checks the times of a queue. The errors are about fields such as slots[0].times[1].
+func checkSlots(slots []store.Slot) error {
+	if len(slots) > maxSlots {
+		return store.Invalid("slots", "invalid.slots_number", maxSlots)
+	}
+	for i, s := range slots {
+		field := fmt.Sprintf("slots[%d]", i)
+		switch {
+		case len(s.Times) == 0:
+			return store.Invalid(field+".times", "invalid.times_missing")
+		case len(s.Times) > maxSlots:
+			return store.Invalid(field+".times", "invalid.slots_number", maxSlots)
+		case s.Zone == "": // it would be UTC, which few owners mean
+			return store.Invalid(field+".zone", "invalid.zone", s.Zone)
+		}
+		err := scheduler.Validate(s.Trigger())
+		if wrong, ok := errors.AsType[*store.FieldError](err); ok {
+			name := strings.NewReplacer("trigger.weekdays", field+".days_of_week", "trigger", field).Replace(wrong.Field)
+			return store.Invalid(name, wrong.Key, wrong.Args...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Import gives a user account the session that another program has written, in the place of its
 // own. It connects with it.
 func Import(tx *store.Tx, id uint64, session []byte) (store.Identity, error) {
@@ -197,6 +232,12 @@ func Change(tx *store.Tx, id uint64, p Patch) (store.Identity, error) {
 			return i, err
 		}
 	}
+	if p.Slots != nil {
+		if err := checkSlots(*p.Slots); err != nil {
+			return i, err
+		}
+		i.Slots = *p.Slots
+	}
 	if p.proved.secret != nil {
 		return i, enter(tx, &i, p.proved)
 	}
@@ -217,7 +258,7 @@ func Change(tx *store.Tx, id uint64, p Patch) (store.Identity, error) {
 	return i, tx.Identities.Put(&i)
 }
 
-// Remove deletes an identity with all that it needs to log in. One that posts wait for stays.
+// Remove deletes an identity with all that it needs to log in. One that posts, broadcasts or bookings wait for stays.
 func Remove(tx *store.Tx, id uint64) error {
 	i, err := tx.Identities.Get(id)
 	if err != nil {
@@ -228,6 +269,9 @@ func Remove(tx *store.Tx, id uint64) error {
 	}
 	for task := range tx.Tasks.Active(id) {
 		return store.Conflict("conflict.task_waits", task.ID, i.Name)
+	}
+	for booking := range tx.Bookings.Open(id) {
+		return store.Conflict("conflict.booking_waits", booking.ID, i.Name)
 	}
 	if err := errors.Join(forget(tx, id), scheduler.Delete(tx, tokenJob(id))); err != nil {
 		return err

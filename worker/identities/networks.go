@@ -113,11 +113,12 @@ func canonical(name string) string {
 	return name
 }
 
-// Prepare completes a request for what only its network knows. It takes a call.
+// Prepare completes a request for what only its network knows. It takes a call. One for Telegram is refused while
+// there is no application.
 func (w *Worker) Prepare(ctx context.Context, r Request) (Request, error) {
 	r.Platform = canonical(r.Platform)
 	if r.Platform != instagram.Platform && r.Platform != x.Platform {
-		return r, nil
+		return r, w.mustHaveApplication()
 	}
 	r.Keys.Token = r.Token
 	var err error

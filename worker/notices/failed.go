@@ -2,7 +2,6 @@ package notices
 
 import (
 	"errors"
-	"slices"
 	"time"
 
 	"belfry/platform"
@@ -74,7 +73,7 @@ func (w *Worker) giveUp(n store.Notice, out scheduler.Outcome, e *platform.Error
 		var err error
 		marked := mark(n.ID, func(n *store.Notice, now time.Time) {
 			n.GivenUpAt, n.Reason = now, why
-			if n.Query == 0 && e.Scope != platform.ScopeContent && w.tells(*n) { // it is the chat that does not get it
+			if n.Query == 0 && e.Scope != platform.ScopeContent && w.tells(tx, *n) { // it is the chat that does not get it
 				err = tx.Notices.Miss(n)
 			}
 		})(tx)
@@ -88,7 +87,7 @@ func (w *Worker) giveUp(n store.Notice, out scheduler.Outcome, e *platform.Error
 func (w *Worker) missed(tx *store.Tx) (all []store.Alert) {
 	for n := range tx.Notices.AllMissed() {
 		steady := n.Admin || n.Chat == store.WebhookChat
-		if w.tells(n) && (steady || tx.Now().Sub(n.GivenUpAt) <= missedAge) {
+		if w.tells(tx, n) && (steady || tx.Now().Sub(n.GivenUpAt) <= missedAge) {
 			all = append(all, store.Alert{Kind: store.AlertUnreached, About: n.Chat, Subject: n.ID, Name: n.Chat, Reason: n.Reason})
 		}
 	}
@@ -96,11 +95,12 @@ func (w *Worker) missed(tx *store.Tx) (all []store.Alert) {
 }
 
 // tells reports whether whom a notice is for is still told anything.
-func (w *Worker) tells(n store.Notice) bool {
+func (w *Worker) tells(tx *store.Tx, n store.Notice) bool {
 	if n.Chat == store.WebhookChat {
 		return w.cfg.Webhook != nil
 	}
-	return w.cfg.Bot != nil && (!n.Admin || slices.Contains(w.cfg.Admins, n.Chat))
+	t, err := w.Told(tx)
+	return err == nil && n.IdentityID == 0 && w.bot(t) != nil && (!n.Admin || t.has(n.Chat))
 }
 
 // pause is how long a notice waits after an attempt: as long as it was told to, and longer from

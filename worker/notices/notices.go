@@ -36,13 +36,15 @@ type Bot interface {
 	Answer(ctx context.Context, queryID int64, text string) error
 }
 
-// Config is who is told.
+// Config is who is told, as far as it is not chosen on the page: see [Told].
 type Config struct {
-	Admins  []string           // the chats of those who run Belfry; others are not told what was meant for an admin
-	Bot     Bot                // nil: the admins are told nothing
-	Login   uint64             // the identity that the bot is; while it is logged out, the network is not asked
-	Webhook platform.Publisher // told in JSON; may be nil
-	Zone    *time.Location     // of the times in messages; nil means UTC
+	Admins  []string               // the chats of those who run Belfry; others are not told what was meant for an admin
+	Bot     Bot                    // nil: BotOf knows it
+	Login   uint64                 // the identity that the bot is; while it is logged out, the network is not asked
+	BotOf   func(login uint64) Bot // the bot that a login is; it also answers clients
+	Connect func(login uint64)     // connects a login again that begins or ends to listen
+	Webhook platform.Publisher     // told in JSON; may be nil
+	Zone    *time.Location         // of the times in messages; nil means UTC
 	Log     zerolog.Logger
 }
 
@@ -92,10 +94,15 @@ func (w *Worker) Module() worker.Module {
 
 // Tell writes a notice to each admin, and to other chats if some are named.
 func (w *Worker) Tell(tx *store.Tx, n store.Notice, more ...string) error {
-	if w.cfg.Bot == nil {
-		return nil
+	t, err := w.Told(tx)
+	if err != nil || w.bot(t) == nil {
+		return err
 	}
-	chats := slices.Concat(w.cfg.Admins, more)
+	var chats []string
+	for _, a := range t.Admins {
+		chats = append(chats, a.Chat)
+	}
+	chats = append(chats, more...)
 	for i, chat := range chats {
 		if chat == "" || slices.Contains(chats[:i], chat) {
 			continue
@@ -121,6 +128,12 @@ func (w *Worker) TellHook(tx *store.Tx, kind string, body []byte) error {
 func (w *Worker) Send(tx *store.Tx, n store.Notice) (store.Notice, error) {
 	n.Admin = true
 	return w.write(tx, n)
+}
+
+// Reply writes the answer of a bot, which the notice names, to one of its clients.
+func (w *Worker) Reply(tx *store.Tx, n store.Notice) error {
+	_, err := w.write(tx, n)
+	return err
 }
 
 // write writes a notice with the job that sends it. A text that is longer than Telegram takes is

@@ -1,10 +1,10 @@
 package notices
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"belfry/platform"
@@ -19,6 +19,7 @@ func (w *Worker) Run(ctx context.Context, job store.Job) (scheduler.Outcome, err
 	var own, n, missed store.Notice
 	var restored string
 	var login store.Identity
+	var told Told
 	err := w.db.View(func(tx *store.Tx) (err error) {
 		if restored, err = tx.Settings.Value(store.Restored); err != nil {
 			return err
@@ -35,8 +36,8 @@ func (w *Worker) Run(ctx context.Context, job store.Job) (scheduler.Outcome, err
 		if missed, err = tx.Notices.LastMissed(own.Chat); errors.Is(err, store.ErrNotFound) {
 			missed, err = store.Notice{}, nil
 		}
-		if own.Chat != store.WebhookChat {
-			login, _ = tx.Identities.Get(w.cfg.Login) // of one that is not there the bot says so
+		if told, err = w.Told(tx); err == nil && own.Chat != store.WebhookChat {
+			login, _ = tx.Identities.Get(cmp.Or(own.IdentityID, told.Login)) // of one that is not there the bot says so
 		}
 		return err
 	})
@@ -67,7 +68,7 @@ func (w *Worker) Run(ctx context.Context, job store.Job) (scheduler.Outcome, err
 	if missed.ID != 0 && isOld(n, w.db.Now()) { // one before it was tried often enough
 		return w.giveUp(n, out, &platform.Error{Kind: platform.Transient, Scope: platform.ScopeChat, Err: errors.New(missed.Reason.Detail)}), nil
 	}
-	if err := w.send(ctx, n); err != nil {
+	if err := w.send(ctx, n, told); err != nil {
 		return w.failed(n, job, login, out, platform.AsError(err)), nil
 	}
 	out.Write = func(tx *store.Tx) error {
@@ -81,34 +82,37 @@ func (w *Worker) Run(ctx context.Context, job store.Job) (scheduler.Outcome, err
 }
 
 // send makes the calls that a notice needs. Each may be repeated.
-func (w *Worker) send(ctx context.Context, n store.Notice) error {
+func (w *Worker) send(ctx context.Context, n store.Notice, t Told) error {
 	ctx, cancel := context.WithTimeout(ctx, deadline(n))
 	defer cancel()
-	p := post(n)
+	p, bot := post(n), w.bot(t)
+	if n.IdentityID != 0 && w.cfg.BotOf != nil {
+		bot = w.cfg.BotOf(n.IdentityID)
+	}
 	switch {
 	case n.Chat == store.WebhookChat && w.cfg.Webhook != nil:
 		_, err := w.cfg.Webhook.Publish(ctx, p)
 		return err
 	case n.Chat == store.WebhookChat:
 		return nobody("there is no webhook: set BELFRY_ALERT_WEBHOOK")
-	case w.cfg.Bot == nil:
-		return nobody("there is no bot that tells the admins: set ADMIN_NOTIFY_BOT_TOKEN and ADMIN_ID")
-	case n.Admin && !slices.Contains(w.cfg.Admins, n.Chat):
-		return &platform.Error{Kind: platform.Refused, Scope: platform.ScopeChat, Err: errors.New("the chat is no admin's any more: ADMIN_ID does not name it")}
+	case n.Admin && !t.has(n.Chat):
+		return &platform.Error{Kind: platform.Refused, Scope: platform.ScopeChat, Err: errors.New("the chat is no admin's any more")}
+	case bot == nil:
+		return nobody("there is no bot that tells the admins: choose one in Settings, or set ADMIN_NOTIFY_BOT_TOKEN and ADMIN_ID")
 	}
 	if n.Query != 0 {
-		if err := w.cfg.Bot.Answer(ctx, n.Query, ""); err != nil && platform.AsError(err).Kind != platform.Refused {
+		if err := bot.Answer(ctx, n.Query, ""); err != nil && platform.AsError(err).Kind != platform.Refused {
 			return err
 		}
 	}
 	if n.Edit != 0 {
-		err := w.cfg.Bot.Edit(ctx, n.Edit, p)
+		err := bot.Edit(ctx, n.Edit, p)
 		if err == nil || platform.AsError(err).Kind != platform.Refused {
 			return err
 		}
 		// It cannot be changed any more: say it anew.
 	}
-	_, err := w.cfg.Bot.Publish(ctx, p)
+	_, err := bot.Publish(ctx, p)
 	return err
 }
 

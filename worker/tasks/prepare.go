@@ -53,9 +53,9 @@ func reserve(tx *store.Tx, task *store.Task, targets []string) (err error) {
 		return err
 	}
 	for at := 0; at < len(targets); at += stepWrites {
-		d := store.Delivery{TaskID: task.ID, Target: targets[at], Status: store.DeliveryPending,
+		d := store.Delivery{ID: task.First + uint64(at), TaskID: task.ID, Target: targets[at], Status: store.DeliveryPending,
 			Following: strings.Join(targets[at+1:min(at+stepWrites, len(targets))], " ")}
-		if err := tx.Deliveries.PutAt(task.First+uint64(at), d); err != nil {
+		if err := tx.Deliveries.PutAt(&d); err != nil {
 			return err
 		}
 	}
@@ -89,8 +89,8 @@ func prepare(tx *store.Tx, task *store.Task) (done bool, err error) {
 			return false, err
 		}
 		for i, target := range following {
-			next := store.Delivery{TaskID: task.ID, Target: target, Status: store.DeliveryPending}
-			if err := tx.Deliveries.PutAt(d.ID+1+uint64(i), next); err != nil {
+			next := store.Delivery{ID: d.ID + 1 + uint64(i), TaskID: task.ID, Target: target, Status: store.DeliveryPending}
+			if err := tx.Deliveries.PutAt(&next); err != nil {
 				return false, err
 			}
 		}

@@ -67,7 +67,7 @@ func (w *Worker) Prepare(r Request) (Draft, error) {
 	if err := d.setPauses(r); err != nil {
 		return d, err
 	}
-	if err := d.setTimes(r, w.db.Now(), w.cfg.Zone); err != nil {
+	if err := d.setTimes(r, w.db.Now(), w.zone.Load()); err != nil {
 		return d, err
 	}
 	if err := d.setTargets(r.Targets, w.cfg.Targets); err != nil {
@@ -88,7 +88,7 @@ func (w *Worker) post(r Request) (store.Task, error) {
 		Silent: r.Silent, NoLinkPreview: r.NoLinkPreview,
 	}
 	err := w.db.View(func(tx *store.Tx) error {
-		if err := tx.Contents.Fill(t.ContentID, &t.Text, &t.Media, &t.Format); err != nil {
+		if err := tx.Contents.Fill(t.ContentID, Platform, &t.Text, &t.Media, &t.Format); err != nil {
 			return err
 		}
 		identity, err := account(tx, t.IdentityID)

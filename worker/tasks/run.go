@@ -144,13 +144,13 @@ func (w *Worker) mayNot(now time.Time, task store.Task, next store.Delivery, pac
 	return scheduler.Outcome{}
 }
 
-func (w *Worker) day(now time.Time) string { return now.In(w.cfg.Zone).Format(time.DateOnly) }
+func (w *Worker) day(now time.Time) string { return now.In(w.zone.Load()).Format(time.DateOnly) }
 
 // tomorrow is when the next day begins. Where the clock is changed at midnight there may be none, and the
 // time that stands for it may be of the day before.
 func (w *Worker) tomorrow(now time.Time) time.Time {
-	local := now.In(w.cfg.Zone)
-	at := time.Date(local.Year(), local.Month(), local.Day()+1, 0, 0, 0, 0, w.cfg.Zone)
+	local := now.In(w.zone.Load())
+	at := time.Date(local.Year(), local.Month(), local.Day()+1, 0, 0, 0, 0, local.Location())
 	for w.day(at) == w.day(now) {
 		at = at.Add(15 * time.Minute)
 	}
@@ -189,11 +189,11 @@ func (w *Worker) fix(s *step, chat platform.Chat, asked bool) (ready bool, out s
 		}
 		switch {
 		case !why.Zero():
-			out, err = settleUnasked(tx, s, d, store.DeliverySkipped, why)
+			out, err = w.settleUnasked(tx, s, d, store.DeliverySkipped, why)
 			return err
 		case !waitEnd(tx.Now(), row.SlowUntil, longestWait).IsZero():
 			d.After = row.SlowUntil
-			out, err = settleUnasked(tx, s, d, store.DeliveryPending, store.Reason{Code: store.ReasonSlowmode, Until: d.After})
+			out, err = w.settleUnasked(tx, s, d, store.DeliveryPending, store.Reason{Code: store.ReasonSlowmode, Until: d.After})
 			return err
 		}
 		d.Key = chatKey(task, chat.ChatRef)

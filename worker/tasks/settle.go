@@ -54,7 +54,7 @@ func (w *Worker) write(tx *store.Tx, s *step, asked bool, fn change) error {
 	if err := tx.Deliveries.Put(&d); err != nil {
 		return err
 	}
-	note(&task, d)
+	w.note(tx, &task, d)
 	task.UpdatedAt = tx.Now()
 	return tx.Tasks.Put(&task)
 }
@@ -90,8 +90,11 @@ func changePace(tx *store.Tx, identityID uint64, fn func(*store.Pace)) error {
 }
 
 // note counts what became of a delivery and keeps its reason as the task's last error.
-func note(task *store.Task, d store.Delivery) {
+func (w *Worker) note(tx *store.Tx, task *store.Task, d store.Delivery) {
 	count(task, d.Status, 1)
+	if d.Status != store.DeliveryPending {
+		tx.After(w.deliveries.WithLabelValues(string(d.Status)).Inc)
+	}
 	if d.Status != store.DeliverySent && !d.Reason.Zero() {
 		task.LastError = d.Reason
 	}
@@ -112,7 +115,7 @@ func lastTry(s *step, d *store.Delivery, now time.Time, outcome store.TryOutcome
 
 // settleUnasked writes a delivery that the network was not asked about, and has the task go on at
 // once, with the turn that it has.
-func settleUnasked(tx *store.Tx, s *step, d store.Delivery, status store.DeliveryStatus, why store.Reason) (scheduler.Outcome, error) {
+func (w *Worker) settleUnasked(tx *store.Tx, s *step, d store.Delivery, status store.DeliveryStatus, why store.Reason) (scheduler.Outcome, error) {
 	task, err := tx.Tasks.Get(s.task.ID)
 	if err != nil {
 		return scheduler.Outcome{}, err
@@ -121,7 +124,7 @@ func settleUnasked(tx *store.Tx, s *step, d store.Delivery, status store.Deliver
 	if err := tx.Deliveries.Put(&d); err != nil {
 		return scheduler.Outcome{}, err
 	}
-	note(&task, d)
+	w.note(tx, &task, d)
 	task.Slot, task.UpdatedAt = tx.Now(), tx.Now()
 	return scheduler.Outcome{Again: tx.Now()}, tx.Tasks.Put(&task)
 }

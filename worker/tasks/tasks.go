@@ -12,7 +12,10 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"belfry/platform"
 	"belfry/scheduler"
@@ -108,6 +111,9 @@ type Worker struct {
 	network Network
 	cfg     Config
 	pause   func(from, to time.Duration) time.Duration
+	zone    atomic.Pointer[time.Location]
+
+	deliveries *prometheus.CounterVec // by result
 }
 
 // New returns a worker for the tasks in db.
@@ -119,16 +125,32 @@ func New(db *store.DB, network Network, cfg Config) *Worker {
 	cfg.Refusals = cmp.Or(cfg.Refusals, 5)
 	cfg.Zone = cmp.Or(cfg.Zone, time.UTC)
 	cfg.Deadline = cmp.Or(cfg.Deadline, 30*time.Second)
-	return &Worker{db: db, network: network, cfg: cfg, pause: randomPause}
+	deliveries := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "belfry_deliveries_total", Help: "Chats of broadcasts that were sent to, failed or were skipped.",
+	}, []string{"result"})
+	for _, result := range []store.DeliveryStatus{store.DeliverySent, store.DeliveryFailed, store.DeliverySkipped} {
+		deliveries.WithLabelValues(string(result))
+	}
+	w := &Worker{db: db, network: network, cfg: cfg, pause: randomPause, deliveries: deliveries}
+	w.SetZone(cfg.Zone)
+	return w
 }
+
+// SetZone sets the zone of quiet hours, and of the days of the cap.
+func (w *Worker) SetZone(zone *time.Location) { w.zone.Store(zone) }
 
 func randomPause(from, to time.Duration) time.Duration {
 	return from + time.Duration(rand.Int64N(int64(to-from)+1))
 }
 
+func (w *Worker) metrics() []prometheus.Collector {
+	return []prometheus.Collector{w.deliveries,
+		worker.Counts(w.db, "belfry_tasks", "Broadcasts by status.", []string{"status"}, worker.Each(store.TaskStatuses()), func(tx *store.Tx) []store.Count { return tx.Tasks.Counts() })}
+}
+
 // Module is what the worker brings to the program.
 func (w *Worker) Module() worker.Module {
-	return worker.Module{Kinds: map[string]scheduler.Kind{
+	return worker.Module{Metrics: w.metrics(), Kinds: map[string]scheduler.Kind{
 		Kind: {
 			Worker:  sender{Worker: w},
 			Timeout: mediaDeadline*w.cfg.Deadline + 30*time.Second,

@@ -94,7 +94,7 @@ func (p *Part) start(process *simulation.Process) worker.Module {
 	p.presses = nil
 	p.bot = adminbot.New(process.DB, adminbot.Workers{
 		Posts: p.Posts.Worker, Tasks: p.Tasks.Worker, Accounts: p.Accounts.Worker, Alerts: p.Alerts.Worker, Notices: p.Notices.Worker,
-	}, adminbot.Config{Admins: noticestest.Admins(), Lang: "en", Zone: time.UTC})
+	}, adminbot.Config{Lang: "en", Zone: time.UTC})
 	return p.bot.Module()
 }
 

@@ -22,13 +22,11 @@ import (
 
 // Part is the alerts of one world.
 type Part struct {
-	Worker  *alerts.Worker // of the process that runs
+	Worker  *alerts.Worker                   // of the process that runs
+	Wrong   func(tx *store.Tx) []store.Alert // with other parts; nil: nothing
 	notices *noticestest.Part
 	beat    atomic.Int64 // the last heartbeat, in nanoseconds of the bubble's time
 }
-
-// every is how often the schedule is looked at: less than in life, where most of what a quiet day commits is that.
-const every = 10 * time.Minute
 
 // New returns the part of a world, which tells with the notices.
 func New(notices *noticestest.Part) *Part { return &Part{notices: notices} }
@@ -53,7 +51,6 @@ func (p *Part) Part() simulation.Part {
 func (p *Part) start(process *simulation.Process) worker.Module {
 	w := process.World
 	p.Worker = alerts.New(process.DB, p.notices.Worker, alerts.Config{
-		Every:     every,
 		Heartbeat: func(context.Context) error { return p.heartbeat(process) },
 		Disk: func() (alerts.Disk, error) {
 			if w.Spell("disk nearly full") != nil {
@@ -61,7 +58,7 @@ func (p *Part) start(process *simulation.Process) worker.Module {
 			}
 			return alerts.Disk{Free: 10 << 30, Need: 1 << 30}, nil
 		},
-		Wrong: worker.Join(p.notices.Worker.Module(), identities.New(process.DB, logins{w: w}, identities.Config{}).Module()).Wrong,
+		Wrong: worker.Join(p.notices.Worker.Module(), identities.New(process.DB, logins{w: w}, identities.Config{}).Module(), worker.Module{Wrong: p.Wrong}).Wrong,
 	})
 	return p.Worker.Module()
 }
@@ -113,7 +110,7 @@ func (p *Part) acknowledgeAll(w *simulation.World, _ *rand.Rand) {
 const (
 	// wrongFor is how long something must be wrong to have an alert, and the schedule have worked for it to be
 	// written: two looks more than the longest time that an alert gives.
-	wrongFor = 5*time.Minute + 2*every
+	wrongFor = 7 * time.Minute
 	// rightFor is how long all must have been well for what comes and goes to have no alert.
 	rightFor = store.FlapTime + wrongFor
 )
@@ -137,6 +134,10 @@ func (p *Part) heartbeat(process *simulation.Process) error {
 // beats complains if there are no heartbeats although no alert is new.
 func (p *Part) beats(w *simulation.World, tx *store.Tx) {
 	restored, err := tx.Settings.Value(store.Restored)
+	silent := time.Since(time.Unix(0, p.beat.Load()))
+	if w.Judged(1); err != nil || restored != "" || silent <= wrongFor || !w.Calm(rightFor, "process", "disk", "clock", "network", "room", "pause") {
+		return
+	}
 	for a := range tx.Alerts.AllStanding() {
 		if a.State() == store.AlertOpen || tx.Now().Sub(a.AcknowledgedAt) < wrongFor {
 			return
@@ -147,10 +148,7 @@ func (p *Part) beats(w *simulation.World, tx *store.Tx) {
 			return
 		}
 	}
-	silent := time.Since(time.Unix(0, p.beat.Load()))
-	if w.Judged(1); err == nil && restored == "" && w.Calm(rightFor, "process", "disk", "clock", "network", "room", "pause") && silent > wrongFor {
-		w.Complain("alerts: heartbeat", "the last one was %v ago, and no alert is new", silent)
-	}
+	w.Complain("alerts: heartbeat", "the last one was %v ago, and no alert is new", silent)
 }
 
 // hourly compares the alerts with what is wrong at this moment.
@@ -216,13 +214,10 @@ func (p *Part) daily(w *simulation.World, tx *store.Tx) {
 	if !w.Calm(since, "clock") {
 		return
 	}
-	told := map[string]bool{}
-	for a := range tx.Alerts.All() {
-		told[a.About] = true
-	}
-	missing := func(about string, at time.Time, why store.Reason) {
-		if w.Judged(1); tx.Now().Sub(at) < since && !told[about] && !told["more"] {
-			w.Complain("alerts: missing", "%s has failed at %v (%+v) and never had an alert", about, at, why)
+	failed := map[string]string{}
+	note := func(about string, at time.Time, why store.Reason) {
+		if w.Judged(1); tx.Now().Sub(at) < since {
+			failed[about] = fmt.Sprintf("%s has failed at %v (%+v)", about, at, why)
 		}
 	}
 	for _, status := range []store.PostStatus{store.PostFailed, store.PostUnknown} {
@@ -231,7 +226,7 @@ func (p *Part) daily(w *simulation.World, tx *store.Tx) {
 			return
 		}
 		for _, post := range page.Items {
-			missing(post.JobName(), post.UpdatedAt, post.Reason)
+			note(post.JobName(), post.UpdatedAt, post.Reason)
 		}
 	}
 	page, err := tx.Tasks.ByTime(store.TaskFailed, store.Query{Limit: 200})
@@ -239,6 +234,14 @@ func (p *Part) daily(w *simulation.World, tx *store.Tx) {
 		return
 	}
 	for _, task := range page.Items {
-		missing(task.JobName(), task.UpdatedAt, task.LastError)
+		note(task.JobName(), task.UpdatedAt, task.LastError)
+	}
+	for a := range tx.Alerts.Newest(0) {
+		if delete(failed, a.About); len(failed) == 0 || a.About == "more" {
+			return
+		}
+	}
+	for _, what := range failed {
+		w.Complain("alerts: missing", "%s and never had an alert", what)
 	}
 }

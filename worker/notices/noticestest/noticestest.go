@@ -19,7 +19,8 @@ import (
 type Part struct {
 	Worker *notices.Worker // of the process that runs
 	login  uint64
-	judged int // messages of the ledger
+	judged int    // messages of the ledger
+	ended  uint64 // notices up to this one had ended when they were judged
 }
 
 // New returns the part of a world.
@@ -42,6 +43,7 @@ func (p *Part) Part() simulation.Part {
 		Start:  p.start,
 		Hourly: p.hourly,
 		Daily:  p.daily,
+		Backup: func() func() { return func() { p.ended = 0 } },
 	}
 }
 
@@ -50,6 +52,7 @@ func (p *Part) start(process *simulation.Process) worker.Module {
 	p.login = w.Logins["notify"]
 	p.Worker = notices.New(process.DB, notices.Config{
 		Admins: admins, Bot: bot{w.Network.Publisher(process, p.login), process, p.login}, Login: p.login, Webhook: w.Network.Publisher(process, hook),
+		BotOf: func(id uint64) notices.Bot { return bot{w.Network.Publisher(process, id), process, id} },
 	})
 	return p.Worker.Module()
 }
@@ -105,9 +108,13 @@ func (p *Part) daily(w *simulation.World, tx *store.Tx) {
 		got[m.Target][m.Post.Key] = true
 	}
 	known := map[int64]bool{}
-	for n := range tx.Notices.All() {
+	ended := true
+	for n := range tx.Notices.From(p.ended + 1) {
 		known[n.Key] = true
-		if !n.SentAt.IsZero() && n.Edit == 0 && n.Chat != store.WebhookChat && !got[n.Chat][n.Key] {
+		if ended = ended && !n.Open(); ended {
+			p.ended = n.ID
+		}
+		if !n.SentAt.IsZero() && n.IdentityID == 0 && n.Edit == 0 && n.Chat != store.WebhookChat && !got[n.Chat][n.Key] {
 			w.Complain("notices: sent", "notice %d (%q) is sent to %s by its record, and is not there", n.ID, n.Text, n.Chat)
 		}
 	}
