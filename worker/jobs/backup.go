@@ -1,0 +1,49 @@
+package jobs
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+const (
+	backupName  = "belfry-" // what the names of backups begin with
+	backupEnd   = ".db"
+	backupStamp = "20060102-150405"
+)
+
+// backupDir is the folder of the backups.
+func (w *Worker) backupDir() string {
+	if w.cfg.BackupDir != "" {
+		return w.cfg.BackupDir
+	}
+	return filepath.Join(filepath.Dir(w.db.Path()), "backups")
+}
+
+// backUp copies the file, unless an attempt before has, and removes the oldest of more copies than are kept. The copy has
+// been verified when it appears under its name.
+func (a attempt) backUp() error {
+	dir := a.backupDir()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("make the folder of backups: %w", err)
+	}
+	path := filepath.Join(dir, backupName+a.own.Begun.UTC().Format(backupStamp)+backupEnd)
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		if err := a.db.Backup(path); err != nil {
+			return err
+		}
+	} else if err != nil {
+		return err
+	}
+	all, err := filepath.Glob(filepath.Join(dir, backupName+"*"+backupEnd))
+	if err != nil {
+		return err
+	}
+	slices.Sort(all)
+	for _, old := range all[:max(0, len(all)-a.cfg.BackupKeep)] {
+		err = errors.Join(err, os.Remove(old))
+	}
+	return err
+}
