@@ -1,0 +1,47 @@
+package pipeline
+
+import (
+	"context"
+
+	"belfry/scheduler"
+	"belfry/store"
+)
+
+// CleanKind is the kind and the name of the job that deletes messages which are too old or too many.
+const CleanKind = "message_cleanup"
+
+// cleanStep is how many messages are deleted in one transaction.
+const cleanStep = 200
+
+// cleaner deletes old messages.
+type cleaner struct{ *Worker }
+
+// Run deletes a few messages that need not be kept any longer, with what was made of them.
+func (w cleaner) Run(context.Context, store.Job) (scheduler.Outcome, error) {
+	var old []uint64
+	err := w.db.View(func(tx *store.Tx) error {
+		over := tx.Messages.Count() - w.cfg.Most
+		for m := range tx.Messages.Oldest() {
+			if len(old) == cleanStep || len(old) >= over && (w.cfg.Keep == 0 || tx.Now().Sub(m.Date) <= w.cfg.Keep) {
+				break
+			}
+			old = append(old, m.ID)
+		}
+		return nil
+	})
+	if err != nil || len(old) == 0 {
+		return scheduler.Outcome{}, err
+	}
+	out := scheduler.Outcome{Write: func(tx *store.Tx) error {
+		for _, id := range old {
+			if err := tx.Messages.Remove(id); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
+	if len(old) == cleanStep {
+		out.Again, out.Step = w.db.Now(), true
+	}
+	return out, nil
+}

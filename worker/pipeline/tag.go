@@ -1,0 +1,86 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"belfry/platform"
+	"belfry/platform/ai"
+	"belfry/store"
+	"belfry/worker/search"
+)
+
+// maxTags is how many tags a message may have.
+const maxTags = 20
+
+// tag is the stage that tags messages by the owner's rules and, if that is set, by the AI. It is carried out once more
+// when it is known what a picture shows.
+func (w *Worker) tag(name string, from store.Topic) Stage {
+	s := Stage{Name: name, From: from, To: store.TopicTagged, Batch: 64, Parallel: 1, Deadline: 10 * time.Second, Attempts: 5}
+	if w.askTags() {
+		s.Batch, s.Parallel, s.Deadline, s.Attempts = 8, 4, ai.Deadline, 12
+	}
+	s.Work = func(ctx context.Context, _ store.Event, m store.Message) (Result, error) {
+		text := search.TagText(m)
+		if text == "" || !m.DeletedAt.IsZero() {
+			return Result{}, nil
+		}
+		var rules []store.TagRule
+		err := w.db.View(func(tx *store.Tx) error {
+			rules = slices.Collect(tx.TagRules.All())
+			return nil
+		})
+		if err != nil {
+			return Result{}, err
+		}
+		tags := search.Tags(rules, text)
+		if w.askTags() {
+			chosen, err := w.chooseTags(ctx, rules, text)
+			if err != nil {
+				return Result{}, err
+			}
+			tags = append(tags, chosen...)
+		}
+		slices.Sort(tags)
+		tags = slices.Compact(tags)
+		tags = tags[:min(len(tags), maxTags)]
+		return Result{Write: func(_ *store.Tx, m *store.Message) error {
+			m.Tags, m.Language = tags, search.Language(text)
+			return nil
+		}}, nil
+	}
+	return s
+}
+
+func (w *Worker) askTags() bool { return w.cfg.AITags && w.cfg.Ask != nil }
+
+// chooseTags has the AI choose tags for a text, among those of the owner if there are any.
+func (w *Worker) chooseTags(ctx context.Context, rules []store.TagRule, text string) ([]string, error) {
+	task := "You tag messages of channels. Answer with a JSON array of up to five short lower-case tags in the language of the message, and nothing else."
+	if len(rules) > 0 {
+		names := make([]string, len(rules))
+		for i, rule := range rules {
+			names[i] = rule.Name
+		}
+		task += " Prefer these tags: " + strings.Join(names, ", ") + "."
+	}
+	answer, err := w.cfg.Ask(ctx, []ai.Message{{Role: "system", Content: task}, {Role: "user", Content: store.Shorten(text, 4000)}})
+	if err != nil {
+		return nil, err
+	}
+	answer = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(answer), "```"), "json"), "```")
+	var tags []string
+	if err := json.Unmarshal([]byte(answer), &tags); err != nil {
+		return nil, &platform.Error{Kind: platform.Transient, Scope: platform.ScopeContent, Err: err}
+	}
+	var good []string
+	for _, tag := range tags {
+		if tag = strings.ToLower(strings.TrimSpace(strings.TrimPrefix(tag, "#"))); tag != "" && len(tag) <= 64 && len(good) < 5 {
+			good = append(good, tag)
+		}
+	}
+	return good, nil
+}
