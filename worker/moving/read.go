@@ -1,0 +1,133 @@
+package moving
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"io"
+	"iter"
+	"unicode/utf8"
+
+	"belfry/store"
+)
+
+// maxLine bounds a line of JSON, in bytes.
+const maxLine = 4 << 20
+
+// Line is a row of a file, or why it is none.
+type Line struct {
+	Row
+	Table string // of a row of an export
+	Size  int    // bytes, about
+	Err   error  // a refusal; any other error ends the file
+}
+
+// Lines reads a file as COPY … CSV HEADER writes it, or lines of JSON as row_to_json or [Export] write them, without
+// keeping it in memory. What is no row does not keep the others from being read.
+func Lines(from io.Reader) iter.Seq[Line] {
+	in := bufio.NewReaderSize(from, 64<<10)
+	if start, _ := in.Peek(3); string(start) == "\ufeff" {
+		_, _ = in.Discard(3) // they are there
+	}
+	if start, _ := in.Peek(1); string(start) == "{" {
+		return jsonLines(in)
+	}
+	return csvLines(in)
+}
+
+func csvLines(in io.Reader) iter.Seq[Line] {
+	return func(yield func(Line) bool) {
+		r := csv.NewReader(in)
+		r.FieldsPerRecord = -1
+		columns, err := r.Read()
+		for err == nil {
+			var fields []string
+			if fields, err = r.Read(); errors.Is(err, io.EOF) {
+				return
+			}
+			l := Line{Row: Row{Values: make(map[string]string, len(columns))}}
+			if bad, is := errors.AsType[*csv.ParseError](err); is {
+				l.Line, l.Err, err = bad.StartLine, store.Invalid("line", "invalid.import_csv", bad.Err.Error()), nil
+			} else if err == nil {
+				l.Line, _ = r.FieldPos(0)
+				l.fill(columns, fields)
+			}
+			if err == nil && !yield(l) {
+				return
+			}
+		}
+		if !errors.Is(err, io.EOF) {
+			yield(Line{Err: err})
+		}
+	}
+}
+
+// fill takes the fields of a line of CSV. An empty one is NULL.
+func (l *Line) fill(columns, fields []string) {
+	if len(fields) != len(columns) {
+		l.Err = store.Invalid("line", "invalid.import_columns", len(fields), len(columns))
+		return
+	}
+	for i, field := range fields {
+		if field == "" {
+			continue
+		}
+		if l.Size += len(field); !utf8.ValidString(field) {
+			l.Err = store.Invalid(columns[i], "invalid.not_utf8")
+		}
+		l.Values[columns[i]] = field
+	}
+	if l.Size > maxLine {
+		l.Err = store.Invalid("line", "invalid.import_long")
+	}
+}
+
+func jsonLines(in io.Reader) iter.Seq[Line] {
+	return func(yield func(Line) bool) {
+		lines := bufio.NewScanner(in)
+		lines.Buffer(nil, maxLine)
+		n := 0
+		for lines.Scan() {
+			n++
+			text := bytes.TrimSpace(lines.Bytes())
+			if len(text) == 0 {
+				continue
+			}
+			l := parseLine(text)
+			l.Line, l.Size = n, len(text)
+			if !yield(l) {
+				return
+			}
+		}
+		if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
+			yield(Line{Row: Row{Line: n + 1}, Err: store.Invalid("line", "invalid.import_long")})
+		} else if err != nil {
+			yield(Line{Err: err})
+		}
+	}
+}
+
+func parseLine(text []byte) (l Line) {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(text, &fields) != nil || !utf8.Valid(text) {
+		l.Err = store.Invalid("line", "invalid.import_line")
+		return l
+	}
+	if row := fields["row"]; len(row) > 0 && row[0] == '{' && json.Unmarshal(fields["table"], &l.Table) == nil {
+		l.Record = bytes.Clone(text)
+		return l
+	}
+	l.Values = make(map[string]string, len(fields))
+	for column, value := range fields {
+		var said string
+		if json.Unmarshal(value, &said) != nil {
+			said = string(value)
+		}
+		if said != "" {
+			l.Values[column] = said
+		}
+	}
+	return l
+}
