@@ -3,6 +3,7 @@ package simulation
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"belfry/store"
@@ -32,6 +33,13 @@ func (w *World) Begin(s Spell, lasts time.Duration) {
 	w.Note("%s for %v, strength %.2f %s", s.What, lasts.Round(time.Second), s.Strength, s.Login)
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.spells = slices.DeleteFunc(w.spells, func(past *Spell) bool { // what is over counts as it did
+		over := !time.Now().Before(past.To)
+		if over && past.To.After(w.calm[past.Of]) {
+			w.calm[past.Of] = past.To
+		}
+		return over
+	})
 	w.spells = append(w.spells, &s)
 }
 

@@ -13,7 +13,10 @@ import (
 	"belfry/worker/accounts/accountstest"
 	"belfry/worker/adminbot/adminbottest"
 	"belfry/worker/alerts/alertstest"
+	"belfry/worker/bookings/bookingstest"
+	"belfry/worker/channels/channelstest"
 	"belfry/worker/identities/identitiestest"
+	"belfry/worker/jobs/jobstest"
 	"belfry/worker/notices/noticestest"
 	"belfry/worker/posts/poststest"
 	"belfry/worker/rules/rulestest"
@@ -39,7 +42,7 @@ func parts() []simulation.Part {
 	alerts, accounts := alertstest.New(notices), accountstest.New(notices)
 	rules := rulestest.New(posts)
 	bot := adminbottest.New(adminbottest.Parts{Posts: posts, Tasks: tasks, Accounts: accounts, Alerts: alerts, Notices: notices})
-	return []simulation.Part{posts.Part(), rules.Part(), tasks.Part(), notices.Part(), alerts.Part(), accounts.Part(), bot.Part(), identitiestest.Part()}
+	return []simulation.Part{posts.Part(), rules.Part(), jobstest.New(posts).Part(), tasks.Part(), notices.Part(), alerts.Part(), accounts.Part(), bot.Part(), identitiestest.Part(), bookingstest.New(notices).Part(), channelstest.New(notices, alerts).Part()}
 }
 
 // TestYear plays months of the whole program's life, with people, networks and bad luck. The long form is
