@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -80,7 +81,7 @@ func TestRulesAreListedChangedPreviewedAndRemoved(t *testing.T) {
 	if ask("GET", "", ""); shown.Content.Order != "once" || shown.Schedule.Every != "6h0m0s" || shown.NextAt.Before(h.now()) {
 		t.Errorf("%+v", shown)
 	}
-	if ask("PATCH", "", `{"name":"Other","schedule_type":"weekly","schedule_config":{"day_of_week":1,"time":"09:00","zone":"Europe/Moscow"}}`); shown.Name != "Other" || shown.Words != "Mon at 09:00 (Europe/Moscow)" && !strings.Contains(shown.Words, "09:00") {
+	if ask("PATCH", "", `{"name":"Other","schedule_type":"weekly","schedule_config":{"day_of_week":1,"time":"09:00","zone":"Europe/Moscow"}}`); shown.Name != "Other" || shown.Words != "Mon at 09:00, Moscow" && !strings.Contains(shown.Words, "09:00") {
 		t.Errorf("%+v", shown)
 	}
 	if ask("POST", "/pause", ""); !shown.Paused || shown.Reason == nil {
@@ -139,18 +140,29 @@ func TestRefusedRulesNameTheFieldAndTheCure(t *testing.T) {
 	}
 }
 
-func TestContentsAreWrittenByTheAI(t *testing.T) {
+// startWithAI is start with an AI. Each question waits until mayAnswer gives something, unless it is nil.
+func startWithAI(t *testing.T, mayAnswer chan struct{}) (*harness, *aitest.Server) {
+	t.Helper()
 	server := aitest.New()
-	defer server.Close()
+	t.Cleanup(server.Close)
 	client, err := ai.New(ai.Config{Base: server.Base(), Key: aitest.Key})
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := startWith(t, func(h *harness) (tasks.Network, platform.Logins) {
-		h.sources.Write = client.Write
+	return startWith(t, func(h *harness) (tasks.Network, platform.Logins) {
+		h.sources.Draw, h.sources.Write = client.Draw, func(ctx context.Context, m []ai.Message) (ai.Text, error) {
+			if mayAnswer != nil {
+				<-mayAnswer
+			}
+			return client.Write(ctx, m)
+		}
 		h.network, h.accounts = newChatNetwork(t), &memoryAccounts{db: h.db, steps: make(map[uint64]platform.LoginStep)}
 		return h.network, h.accounts
-	})
+	}), server
+}
+
+func TestContentsAreWrittenByTheAI(t *testing.T) {
+	h, server := startWithAI(t, nil)
 	var made api.Content
 	h.api("POST", "/content/create", `{"title":"Spring","description":"A short post"}`).decode(t, &made)
 	if made.Text != "Text 1" || !strings.Contains(made.Note, "AI") {
@@ -171,4 +183,57 @@ func TestContentsAreWrittenByTheAI(t *testing.T) {
 		}
 		return err
 	})
+	made = api.Content{}
+	if h.api("POST", "/content/create", `{"title":"Spring","text":"Hello","picture":true}`).decode(t, &made); len(made.Media) != 1 || made.Media[0].Kind != "photo" || made.Media[0].ID != 1 || made.Text != "Hello" {
+		t.Errorf("%+v", made)
+	}
+	if a := h.get("/media/1/file"); a.header.Get("Content-Type") != "image/jpeg" || len(a.body) == 0 {
+		t.Error(a.status, a.header)
+	}
+}
+
+// Without a script, a button of the form of a text answers with the whole page.
+func TestOwnersHaveTextsAndPicturesMadeByTheAI(t *testing.T) {
+	h, server := startWithAI(t, nil)
+	h.signIn()
+	form := []string{"form", "one", "title", "Spring", "description", "Trams", "format", "plain", "text", "mine", "do"}
+	if a := h.submit("/contents/new", append(form, "write")...); a.status != http.StatusOK || !strings.Contains(a.body, "mine\n\nText 1</textarea>") || !strings.Contains(a.body, "1 of 500 requests") {
+		t.Error(a.status, a.body)
+	}
+	if a := h.submit("/contents/new", append(form, "draw")...); a.status != http.StatusOK || !strings.Contains(a.body, `value="upload:1"`) || !strings.Contains(a.body, "400 of 1,000,000 tokens") {
+		t.Error(a.status, a.body)
+	}
+	if calls := server.Calls(); len(calls) != 2 || !strings.Contains(calls[1].Prompt, "Title: Spring\nTask: Trams") {
+		t.Errorf("%+v", calls)
+	}
+	server.Fail(aitest.Down)
+	if a := h.submit("/contents/new", append(form, "draw")...); a.status != http.StatusUnprocessableEntity || !strings.Contains(a.body, "503") || !strings.Contains(a.body, "mine</textarea>") {
+		t.Error(a.status, a.body)
+	}
+	if a := h.submit("/contents/new", "form", "one", "do", "write"); a.status != http.StatusUnprocessableEntity || !strings.Contains(a.body, "say what the posts are about") {
+		t.Error(a.status, a.body)
+	}
+	h.update(func(tx *store.Tx) error {
+		return tx.Settings.Set("ai.spent", fmt.Sprintf(`{"day":%q,"requests":500}`, h.now().UTC().Format(time.DateOnly)))
+	})
+	for _, do := range []string{"write", "draw"} {
+		if a := h.submit("/contents/new", append(form, do)...); a.status != http.StatusUnprocessableEntity || !strings.Contains(a.body, "daily limit of the AI is reached") {
+			t.Error(do, a.status, a.body)
+		}
+	}
+	if len(server.Calls()) != 3 {
+		t.Errorf("%d calls", len(server.Calls()))
+	}
+
+	without := start(t)
+	without.signIn()
+	if a := without.get("/contents/new"); !strings.Contains(a.body, "No AI is set up") || strings.Contains(a.body, `value="write"`) {
+		t.Error(a.body)
+	}
+	if a := without.submit("/contents/new", append(form, "write")...); a.status != http.StatusUnprocessableEntity || !strings.Contains(a.body, "No AI is set up: set OPENAI_BASE_URL") {
+		t.Error(a.status, a.body)
+	}
+	if a := without.api("POST", "/content/create", `{"title":"Spring","text":"Hello","picture":true}`); a.status != http.StatusConflict || !strings.Contains(a.body, "OPENAI_BASE_URL") {
+		t.Error(a.status, a.body)
+	}
 }

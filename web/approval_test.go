@@ -165,7 +165,7 @@ func TestAPostIsHeldAndApprovedOnThePage(t *testing.T) {
 	says("/posts", chip, `id="tab-held"`, "not has passed")
 	says("/posts?status=held", chip, "Read me first")
 	says("/", "1 post needs approval", `id="held-1"`, "All scheduled posts need approval", "not Nothing is waiting", `not id="run-post_1"`, `not id="hero-link"`)
-	says("/jobs", chip, `href="/posts/1/approve"`, "not Resume", "not >paused<")
+	says("/jobs", chip, `href="/posts/1/approve"`, `not id="resume-post_1"`, "not >paused<")
 	says("/jobs/post_1", chip, `href="/posts/1/approve"`, "not Resume", "Scheduled for", "not Next run")
 	says("/posts/1/change", "it still needs approval", `not name="needs_approval"`)
 	says("/posts/new?from=1", `name="needs_approval" type="checkbox" value="on" checked`)

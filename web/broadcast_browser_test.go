@@ -37,7 +37,7 @@ func TestABroadcastInABrowser(t *testing.T) {
 	var network *telegram.Network
 	h := startWith(t, func(h *harness) (tasks.Network, platform.Logins) {
 		var err error
-		network, err = telegram.New(h.db, telegram.Config{AppID: telegramtest.AppID, AppHash: telegramtest.AppHash, Server: tg.DC(), Key: tg.PublicKeyPEM()})
+		network, err = telegram.New(h.db, telegram.Config{Application: func() (int, string) { return telegramtest.AppID, telegramtest.AppHash }, Server: tg.DC(), Key: tg.PublicKeyPEM()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,6 +53,7 @@ func TestABroadcastInABrowser(t *testing.T) {
 		}
 	})
 
+	h.skipSetup()
 	b := browse(t, chromium, h)
 	b.signIn()
 	b.open("/logins")

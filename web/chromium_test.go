@@ -17,13 +17,16 @@ import (
 // everyPage are the pages of a newsroom that has everything.
 var everyPage = []string{"/", "/posts", "/posts?status=failed", "/posts/1", "/posts/new", "/posts/1/change", "/posts/1/cancel", "/jobs", "/jobs/post_1", "/logins", "/logins/1/change",
 	"/tasks", "/tasks/1", "/tasks/2?show=unreachable", "/tasks/new?from=3", "/tasks/1/cancel", "/chats", "/logins/4/login", "/logins/4/login?way=qr", "/logins/4/login?way=session",
-	"/accounts", "/accounts/5", "/accounts/new", "/accounts/5/change", "/accounts/sites", "/alerts", "/media", "/media/1/delete", "/password", "/posts/999"}
+	"/accounts", "/accounts/5", "/accounts/new", "/accounts/5/change", "/accounts/sites", "/alerts", "/media", "/media/1/delete", "/contents", "/contents/new", "/search", "/watches", "/tags", "/tags/new", "/pipeline", "/bookings", "/bookings/new", "/bookings/settings", "/calendar", "/jobs/new", "/jobs/why-not", "/audit", "/password", "/posts/999",
+	"/settings", "/setup/application", "/setup/login", "/setup/channel", "/setup/post", "/setup/admin", "/setup/locale", "/setup/finished"}
 
 // TestInABrowser visits the page with a real Chromium.
 func TestInABrowser(t *testing.T) {
 	browser := chromium(t)
 	for name, visit := range map[string]func(*testing.T, context.Context){
 		"a post is written followed and cancelled": aPostIsWrittenFollowedAndCancelled,
+		"a post is written for two accounts":       aPostIsWrittenForTwoAccounts,
+		"the AI writes and the page waits":         theAIWritesAndThePageWaits,
 		"live updates disturb nobody":              liveUpdatesDisturbNobody,
 		"the language is switched":                 theLanguageIsSwitched,
 		"pages fit a small phone":                  pagesFitASmallPhone,
@@ -158,7 +161,7 @@ func pagesFitASmallPhone(t *testing.T, chromium context.Context) {
 		}
 		small := eval[string](b, `[...document.querySelectorAll("main button, main .button, main select, main input:not([type=hidden])")].filter(e => {
 			const box = e.type === "checkbox" || e.type === "radio" ? e.parentElement.getBoundingClientRect() : e.getBoundingClientRect()
-			return box.height < 24 }).map(e => e.outerHTML).join("\n")`)
+			return e.checkVisibility() && box.height < 24 }).map(e => e.outerHTML).join("\n")`)
 		if small != "" {
 			t.Errorf("%s has targets that are too small for a finger:\n%s", path, small)
 		}
@@ -190,7 +193,7 @@ func theKeyboardIsEnough(t *testing.T, chromium context.Context) {
 	b.tabTo("do-cancel")
 	b.do(chromedp.KeyEvent(kb.Enter))
 	b.until(`location.pathname === "/posts/1/cancel"`)
-	for range 20 {
+	for range 60 {
 		if eval[bool](b, `document.activeElement.matches("button.danger")`) {
 			break
 		}

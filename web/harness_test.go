@@ -29,17 +29,23 @@ import (
 	"belfry/worker"
 	"belfry/worker/accounts"
 	"belfry/worker/alerts"
+	"belfry/worker/bookings"
 	"belfry/worker/identities"
+	"belfry/worker/jobs"
 	"belfry/worker/media"
 	"belfry/worker/notices"
+	"belfry/worker/pipeline"
 	"belfry/worker/posts"
 	"belfry/worker/rules"
+	"belfry/worker/search"
+	"belfry/worker/setup"
 	"belfry/worker/tasks"
 )
 
 const (
 	testToken    = "a-token-for-tests"
 	testPassword = "correct horse battery"
+	testPublic   = "https://belfry.example"
 )
 
 // harness is a Belfry with a page: real store, real workers, a network that accepts everything, a
@@ -50,15 +56,17 @@ type harness struct {
 	server     *Server
 	posts      *posts.Worker
 	rules      *rules.Worker
+	bookings   *bookings.Worker
 	sources    rules.Sources // of rules
 	tasks      *tasks.Worker
 	network    *chatNetwork    // of broadcasts; nil with another one
 	accounts   *memoryAccounts // that are logged in on the page; likewise
 	media      *media.Worker
 	watch      *accounts.Worker
-	alerts     *alerts.Worker // not started: it does not look before a test asks for it
-	disk       alerts.Disk    // of which the next look learns
-	site       *memorySite    // where accounts are watched
+	alerts     *alerts.Worker
+	jobs       *jobs.Worker // not started: it does not look before a test asks for it
+	disk       alerts.Disk  // of which the next look learns
+	site       *memorySite  // where accounts are watched
 	socketPath string
 	base       string // such as http://127.0.0.1:40001
 	client     *http.Client
@@ -129,21 +137,33 @@ func startWith(t testing.TB, network func(*harness) (tasks.Network, platform.Log
 	}
 	h.posts = posts.New(db, map[string]posts.Network{"telegram": acceptsAll{}}, posts.Config{})
 	chats, loggedIn := network(h)
+	h.media = media.New(db, media.Config{Max: 2 << 20})
+	h.sources.Keep = h.media.Add
 	h.rules = rules.New(db, h.posts, h.sources, rules.Config{Zone: cfg.Timezone})
 	h.tasks = tasks.New(db, chats, tasks.Config{MinPause: time.Millisecond, MaxPause: 5 * time.Millisecond, Zone: cfg.Timezone})
-	h.media = media.New(db, media.Config{Max: 2 << 20})
 	h.site = &memorySite{answers: make(map[string]profile.Result)}
 	told := notices.New(db, notices.Config{})
 	h.watch = accounts.New(db, h.site, told, accounts.Config{MinPause: time.Millisecond, MaxPause: 2 * time.Millisecond, Zone: cfg.Timezone})
 	h.connection.State = platform.Off
-	logins := identities.New(db, connections{loggedIn, h}, identities.Config{})
-	others := worker.Join(h.posts.Module(), h.rules.Module(), h.media.Module(), h.tasks.Module(), h.watch.Module(), told.Module(), logins.Module())
+	logins := identities.New(db, connections{loggedIn, h}, identities.Config{Applications: identities.Applications{DB: db}})
+	choices := setup.New(db, setup.Locale{Lang: cfg.Lang})
+	if cfg.Timezone == nil {
+		cfg.Locale = choices.Now
+	}
+	h.jobs = jobs.New(db, jobs.Workers{Posts: h.posts, Rules: h.rules, Accounts: h.watch, Messages: acceptsAll{}}, jobs.Config{Zone: cfg.Timezone})
+	h.bookings = bookings.New(db, func(uint64) platform.Publisher { return acceptsAll{} }, told, bookings.Config{Zone: cfg.Timezone})
+	found := search.New(db, told, h.posts, search.Config{Zone: cfg.Timezone})
+	stages, err := pipeline.New(db, pipeline.Config{Most: 1_000_000, Index: found.Add})
+	if err != nil {
+		t.Fatal(err)
+	}
+	others := worker.Join(h.jobs.Module(), h.bookings.Module(), h.posts.Module(), h.rules.Module(), h.media.Module(), h.tasks.Module(), h.watch.Module(), told.Module(), logins.Module())
 	h.alerts = alerts.New(db, told, alerts.Config{Disk: h.measured, Wrong: others.Wrong, Calm: time.Nanosecond})
 	schedule := scheduler.New(db, scheduler.Config{Kinds: worker.Join(others, h.alerts.Module()).Kinds, Log: zerolog.New(io.Discard), Now: h.now})
 	h.server, err = New(cfg, db, schedule, Doors{
-		API: []api.Door{api.Posts(h.posts), api.Rules(h.rules), api.Identities(logins), api.Tasks(h.tasks), api.Uploads(h.media), api.Accounts(h.watch), api.Alerts(h.alerts), api.Jobs},
+		API: []api.Door{api.Posts(h.posts), api.Rules(h.rules), api.Bookings(h.bookings, testPublic), api.Identities(logins), api.Tasks(h.tasks), api.Uploads(h.media), api.Accounts(h.watch), api.Alerts(h.alerts), api.Jobs(h.jobs), api.Search(found), api.Pipeline(stages), api.Audit, api.SettingsOf(choices, logins, told)},
 		Pages: []page.Door{
-			page.Today, page.Posts(h.posts), page.Rules(h.rules), page.Tasks(h.tasks, api.SendDeliveries), page.Media(h.media, page.MediaConfig{Send: api.MediaAnswer, Free: func() (int64, error) { return 5 << 30, nil }}), page.Accounts(h.watch), page.Alerts(h.alerts), page.Jobs, page.Identities(logins),
+			page.Today, page.Posts(h.posts), page.Rules(h.rules), page.Bookings(h.bookings, testPublic), page.Tasks(h.tasks, api.SendDeliveries), page.Media(h.media, page.MediaConfig{Send: api.MediaAnswer, Free: func() (int64, error) { return 5 << 30, nil }}), page.Accounts(h.watch), page.Alerts(h.alerts), page.Jobs(h.jobs), page.Search(found), page.Pipeline(stages), page.Identities(logins), page.Audit(api.SendAudit), page.Setup(choices, logins, h.posts, told),
 		},
 		Wrong: h.alerts.Wrong,
 	})
@@ -360,6 +380,21 @@ func (h *harness) csrf() string {
 func (h *harness) signIn() {
 	if a := h.post("/sign-in", url.Values{"password": {testPassword}}); a.status != http.StatusSeeOther {
 		h.fatal("sign in: ", a.status, " ", a.body)
+	}
+}
+
+// skipSetup skips the steps of the setup, so that what is done to an account leads to the list of accounts.
+func (h *harness) skipSetup() {
+	h.t.Helper()
+	if err := h.db.Update(func(tx *store.Tx) error {
+		for _, step := range []string{"application", "login", "channel", "post", "admin", "locale"} {
+			if err := setup.Skip(tx, step); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		h.t.Fatal(err)
 	}
 }
 

@@ -84,19 +84,60 @@ func (s *Server) showHealth(c echo.Context) error {
 type workersHealth struct {
 	ScheduledPosts bool                `json:"scheduled_posts_worker"`
 	AutoPosting    bool                `json:"auto_posting_worker"`
+	Workers        []workerHealth      `json:"workers,omitempty"`
 	Since          time.Time           `json:"since,omitzero"`
 	Running        []scheduler.Running `json:"running,omitempty"`
 }
 
+// workerHealth is how the jobs of one kind do. Its times are those that the history still has.
+type workerHealth struct {
+	Kind        string     `json:"kind"`
+	Running     bool       `json:"running"` // its jobs are started
+	UnderWay    int        `json:"under_way"`
+	LastSuccess time.Time  `json:"last_success,omitzero"`
+	LastError   *lastError `json:"last_error,omitempty"`
+	Lag         float64    `json:"lag_seconds"` // for how long the first of its jobs has waited although it could run
+}
+
+// lastError is how the last run failed that did. It may be followed by a success.
+type lastError struct {
+	At time.Time `json:"at"`
+	api.Reason
+}
+
+// workers are the kinds of job, in the order of their names.
+func (s *Server) workers(status scheduler.Status, alive bool) (all []workerHealth) {
+	var lags map[string]time.Duration
+	// That the file cannot be read is what /health tells; the rest is known without it.
+	_ = s.db.View(func(tx *store.Tx) (err error) {
+		lags, err = scheduler.Lags(tx)
+		return err
+	})
+	for _, kind := range s.scheduler.Kinds() {
+		ends := status.Ends[kind]
+		w := workerHealth{Kind: kind, Running: alive, LastSuccess: ends.Success, Lag: lags[kind].Seconds()}
+		if !ends.Failure.IsZero() {
+			w.LastError = &lastError{ends.Failure, api.Reason{Code: string(ends.Reason.Code), Text: i18n.For("en", time.UTC).Say(ends.Reason), Detail: ends.Reason.Detail}}
+		}
+		for _, r := range status.Running {
+			if r.Kind == kind {
+				w.UnderWay++
+			}
+		}
+		all = append(all, w)
+	}
+	return all
+}
+
 func (s *Server) showWorkers(c echo.Context) error {
 	status := s.scheduler.Status()
-	alive := !status.Started.IsZero() && status.Problem == "" && !s.cfg.Idle
+	alive := !status.Started.IsZero() && status.Problem == "" && status.Paused == "" && !s.cfg.Idle
 	out := workersHealth{
 		ScheduledPosts: alive && s.scheduler.Knows("post"),
 		AutoPosting:    alive && s.scheduler.Knows("rule"),
 	}
 	if s.sessions.MayKnow(c) {
-		out.Since, out.Running = status.Started.UTC(), status.Running
+		out.Since, out.Running, out.Workers = status.Started.UTC(), status.Running, s.workers(status, alive)
 	}
 	return c.JSON(http.StatusOK, out)
 }

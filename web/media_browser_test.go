@@ -121,7 +121,11 @@ func TestFilesComeWithTheFormWithoutAScript(t *testing.T) {
 	if a := send("/media", []file{{"c.txt", "", []byte("hello")}}); a.header.Get("Location") != "/media?done=media-added" {
 		t.Errorf("%d %s", a.status, a.body)
 	}
-	h.get("/media").has(t, "c.txt", "green.png", "Free on the disk: 5", "/media/3/delete")
+	h.get("/media").has(t, "c.txt", "green.png", "Free on the disk: 5", "/media/3/delete", "This week", "3 files")
+	h.advance(10 * 24 * time.Hour)
+	if kept := h.get("/media").body; strings.Count(kept, `<span class="quiet">0 files`) != 8 || strings.Count(kept, `<span class="quiet">3 files`) != 1 || strings.Index(kept, "Week of") > strings.Index(kept, ">3 files") {
+		t.Error(kept)
+	}
 	if a := h.submit("/media/3/delete"); a.header.Get("Location") != "/media?done=media-deleted" {
 		t.Errorf("%d %s", a.status, a.body)
 	}

@@ -169,6 +169,7 @@ func TestChatsOfThePage(t *testing.T) {
 func TestAUserAccountIsLoggedInOnThePage(t *testing.T) {
 	h := start(t)
 	h.signIn()
+	h.skipSetup()
 	var seen []answered
 	submit := func(path string, location string, pairs ...string) answered {
 		t.Helper()
@@ -218,6 +219,7 @@ func TestAUserAccountIsLoggedInOnThePage(t *testing.T) {
 func TestASessionFileIsUploaded(t *testing.T) {
 	h := start(t)
 	h.signIn()
+	h.skipSetup()
 	h.submit("/logins/account", "account_name", "anna")
 	upload := func(data []byte) answered {
 		var body bytes.Buffer
@@ -260,6 +262,7 @@ func TestASessionFileIsUploaded(t *testing.T) {
 func TestAQRCodeIsShownAndScanned(t *testing.T) {
 	h := start(t)
 	h.signIn()
+	h.skipSetup()
 	h.submit("/logins/account", "account_name", "anna")
 	h.get("/logins/2/login?way=qr").has(t, `hx-post="/logins/2/qr"`, "every 2s")
 	a := h.submit("/logins/2/qr")

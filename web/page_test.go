@@ -186,7 +186,7 @@ func TestALoginThatCannotConnectSaysWhy(t *testing.T) {
 	h := start(t)
 	h.signIn()
 	h.mu.Lock()
-	h.connection = platform.Connection{State: platform.Connecting, Since: time.Now(), Err: "the Telegram API ID is not configured: set TELEGRAM_API_ID and TELEGRAM_API_HASH, from my.telegram.org"}
+	h.connection = platform.Connection{State: platform.Connecting, Since: time.Now(), Err: "the Telegram API ID is not configured: enter it in Settings, or set TELEGRAM_API_ID and TELEGRAM_API_HASH, from my.telegram.org"}
 	h.mu.Unlock()
 	h.update(func(tx *store.Tx) error {
 		i, err := tx.Identities.Get(1)

@@ -30,7 +30,7 @@ func longForms() []string {
 
 // streams are the routes that take files: their bodies are read while they arrive, and limited there.
 func streams() []string {
-	return []string{"/media", "/media/file", "/posts/new", "/posts/:id/change", "/tasks/new"}
+	return []string{"/media", "/media/file", "/posts/new", "/posts/:id/change", "/tasks/new", "/rules/new", "/rules/:id/change", "/contents/new", "/contents/:id"}
 }
 
 // routes is what is served over TCP: the API for holders of a token, the page for its owner.
@@ -40,8 +40,9 @@ func (s *Server) routes(ending <-chan struct{}) *echo.Echo {
 	e.Use(s.sessions.KnownHost, s.sessions.SameOrigin)
 	s.api.Mount(e)
 	s.healthRoutes(e)
+	s.metricsRoute(e)
 
-	public := e.Group("", limitForm)
+	public := e.Group("", limitForm, s.sessions.Audited(store.DoorPage))
 	pages.Mount(public, public.Group("", s.sessions.Required(pages.SignInFirst)))
 	return e
 }
@@ -59,6 +60,13 @@ func (s *Server) socketRoutes() *echo.Echo {
 func (s *Server) healthRoutes(e *echo.Echo) {
 	e.GET("/health", s.showHealth)
 	e.GET("/health/workers", s.showWorkers)
+}
+
+// metricsRoute answers scrapes.
+func (s *Server) metricsRoute(e *echo.Echo) {
+	if s.cfg.Metrics != nil {
+		e.GET("/metrics", echo.WrapHandler(s.cfg.Metrics), s.sessions.Scraper)
+	}
 }
 
 func (s *Server) newEcho(pages *page.Server) *echo.Echo {
@@ -87,7 +95,7 @@ func (s *Server) handleError(pages *page.Server, err error, c echo.Context) {
 		s.cfg.Log.Error().Err(err).Str("path", path).Msg("request failed")
 	}
 	answer := func() error { return api.WriteProblem(c, p) }
-	if !strings.HasPrefix(path, "/api/") && !strings.HasPrefix(path, "/health") && p.Status != http.StatusMisdirectedRequest {
+	if !strings.HasPrefix(path, "/api/") && !strings.HasPrefix(path, "/health") && path != "/metrics" && p.Status != http.StatusMisdirectedRequest {
 		for name, values := range p.GetHeaders() {
 			c.Response().Header()[name] = values
 		}

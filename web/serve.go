@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"belfry/store"
+	"belfry/web/session"
 )
 
 // The limits of a connection. A live page sets its own.
@@ -69,6 +70,7 @@ func (s *Server) serve(ctx context.Context, l net.Listener, handler http.Handler
 		WriteTimeout:      longest,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,
+		ConnContext:       session.WithPeer,
 	}
 	unused := unusedConns{open: make(map[net.Conn]bool)}
 	server.ConnState = unused.note

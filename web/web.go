@@ -11,6 +11,7 @@ package web
 import (
 	"cmp"
 	"net"
+	"net/http"
 	"sync/atomic"
 	"time"
 
@@ -33,6 +34,8 @@ type Config struct {
 	Timezone *time.Location
 	// Lang is the page's language until its reader chooses: en, also if it is empty, or ru.
 	Lang string
+	// Locale is asked for both at each request instead; it may be nil.
+	Locale func() (lang string, zone *time.Location)
 	// Token lets programs use the API like a token made with `belfry token`; empty means none.
 	Token string
 	// Password becomes the page's password if none was chosen yet.
@@ -41,12 +44,15 @@ type Config struct {
 	Version string
 	// Idle says that nothing is run on purpose (DISABLE_WORKERS), so that this is no fault.
 	Idle bool
-	Log  zerolog.Logger
+	// Metrics answers scrapes; nil means that there are none.
+	Metrics http.Handler
+	Log     zerolog.Logger
 }
 
 // Doors are what is served of the workers.
 type Doors struct {
 	API   []api.Door
+	Local api.Door // only on the socket; nil: none
 	Pages []page.Door
 	// Wrong returns what is wrong, for /health; nil means that nothing looks.
 	Wrong func() ([]store.Alert, error)
@@ -76,10 +82,13 @@ func New(cfg Config, db *store.DB, s *scheduler.Scheduler, doors Doors) (*Server
 	if !i18n.Known(cfg.Lang) {
 		return nil, store.Invalid("lang", "invalid.lang", cfg.Lang)
 	}
+	if cfg.Locale == nil {
+		cfg.Locale = func() (string, *time.Location) { return cfg.Lang, cfg.Timezone }
+	}
 	sessions, err := session.New(session.Config{Hosts: cfg.Hosts, Token: cfg.Token, Password: cfg.Password, Log: cfg.Log}, db)
 	server := &Server{cfg: cfg, db: db, scheduler: s, doors: doors, sessions: sessions, streams: make(chan struct{}, page.MaxStreams)}
 	server.api = api.New(api.Config{
-		Version: cfg.Version, Sessions: sessions, SignInLink: server.SignInLink, Log: cfg.Log,
+		Version: cfg.Version, Sessions: sessions, SignInLink: server.SignInLink, Local: doors.Local, Log: cfg.Log,
 	}, db, doors.API)
 	return server, err
 }
@@ -87,7 +96,7 @@ func New(cfg Config, db *store.DB, s *scheduler.Scheduler, doors Doors) (*Server
 // pages makes the door for people. Its live pages end when ending is closed.
 func (s *Server) pages(ending <-chan struct{}) *page.Server {
 	return page.New(page.Config{
-		Timezone: s.cfg.Timezone, Lang: s.cfg.Lang, Version: s.cfg.Version, Idle: s.cfg.Idle, Log: s.cfg.Log,
+		Locale: s.cfg.Locale, Version: s.cfg.Version, Idle: s.cfg.Idle, Log: s.cfg.Log,
 		DB: s.db, Scheduler: s.scheduler, Sessions: s.sessions, Doors: s.doors.Pages, Ending: ending, Streams: s.streams,
 	})
 }

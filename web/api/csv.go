@@ -17,7 +17,7 @@ import (
 	"belfry/store"
 )
 
-// csvRows is how many chats of a file are read in one view of the store.
+// csvRows is how many rows of a file are read in one view of the store.
 const csvRows = 500
 
 // partTime is how long sending that many may take.
@@ -45,37 +45,56 @@ func (s *Server) deliveryFile(_ context.Context, in *one) (*huma.StreamResponse,
 	}}, nil
 }
 
-// SendDeliveries answers with the chats of a broadcast as a table, beginning with mark. It is sent
-// while it is read, some hundred lines at a time; if that fails in the middle the connection is cut,
-// so that nobody takes a part for the whole.
+// SendDeliveries answers with the chats of a broadcast as a table, beginning with mark.
 func SendDeliveries(c echo.Context, db *store.DB, log zerolog.Logger, t store.Task, mark string, why func(store.Reason) string) {
+	sendTable(c, log, fmt.Sprintf("belfry-task-%d.csv", t.ID), mark, table[store.Delivery]{
+		db:      db,
+		columns: []string{"task", "target", "chat", "status", "reason", "attempts", "sent_at", "message_id", "link", "history"},
+		page: func(tx *store.Tx, q store.Query) (store.Page[store.Delivery], error) {
+			return tx.Deliveries.Of(t, "", q)
+		},
+		cells: func(d store.Delivery) []string { return deliveryCells(d, why) },
+	})
+}
+
+// table is a list that is sent as a file.
+type table[R any] struct {
+	db      *store.DB
+	columns []string
+	page    func(*store.Tx, store.Query) (store.Page[R], error)
+	cells   func(R) []string
+}
+
+// sendTable answers with a table, beginning with mark. It is sent while it is read, some hundred lines at a time; if
+// that fails in the middle the connection is cut, so that nobody takes a part for the whole.
+func sendTable[R any](c echo.Context, log zerolog.Logger, name, mark string, t table[R]) {
 	h := c.Response().Header()
 	h.Set("Content-Type", "text/csv; charset=utf-8")
-	h.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="belfry-task-%d.csv"`, t.ID))
+	h.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="%s"`, name))
 	c.Response().WriteHeader(http.StatusOK)
-	if err := writeDeliveries(c, db, t, mark, why); err != nil {
+	if err := t.write(c, mark); err != nil {
 		if c.Request().Context().Err() == nil {
-			log.Error().Err(err).Uint64("task", t.ID).Msg("a list of chats was cut off")
+			log.Error().Err(err).Str("file", name).Msg("a table was cut off")
 		}
 		panic(http.ErrAbortHandler)
 	}
 }
 
-func writeDeliveries(c echo.Context, db *store.DB, t store.Task, mark string, why func(store.Reason) string) error {
+func (t table[R]) write(c echo.Context, mark string) error {
 	if _, err := c.Response().Write([]byte(mark)); err != nil {
 		return err
 	}
 	out, control := csv.NewWriter(c.Response()), http.NewResponseController(c.Response())
-	err := out.Write([]string{"task", "target", "chat", "status", "reason", "attempts", "sent_at", "message_id", "link", "history"})
+	err := out.Write(t.columns)
 	for cursor := ""; err == nil; {
-		var page store.Page[store.Delivery]
-		err = db.View(func(tx *store.Tx) (err error) {
-			page, err = tx.Deliveries.Of(t, "", store.Query{Limit: csvRows, Cursor: cursor})
+		var page store.Page[R]
+		err = t.db.View(func(tx *store.Tx) (err error) {
+			page, err = t.page(tx, store.Query{Limit: csvRows, Cursor: cursor})
 			return err
 		})
-		for _, d := range page.Items {
+		for _, row := range page.Items {
 			if err == nil {
-				err = out.Write(deliveryCells(d, why))
+				err = out.Write(safeCells(t.cells(row)))
 			}
 		}
 		if out.Flush(); err == nil {
@@ -102,10 +121,13 @@ func deliveryCells(d store.Delivery, why func(store.Reason) string) []string {
 	if !d.SentAt.IsZero() {
 		sent = d.SentAt.UTC().Format(time.RFC3339)
 	}
-	cells := []string{
+	return []string{
 		strconv.FormatUint(d.TaskID, 10), d.Target, d.Title, string(d.Status), why(d.Reason), strconv.Itoa(d.Tried), sent,
 		strings.Join(ids, " "), d.Link, strings.Join(history, "; "),
 	}
+}
+
+func safeCells(cells []string) []string {
 	for i, cell := range cells {
 		cells[i] = safeCell(cell)
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 
 	"belfry/store"
 	"belfry/web/session"
@@ -39,6 +40,7 @@ func once[B, T any](ctx context.Context, s *Server, operation string, in *creati
 			return err
 		})
 		if err != nil || before != nil {
+			session.Nothing(ctx)
 			return before, err
 		}
 	}
@@ -50,6 +52,7 @@ func once[B, T any](ctx context.Context, s *Server, operation string, in *creati
 	err = s.db.Update(func(tx *store.Tx) (err error) {
 		if in.Key != "" {
 			if out, err = earlier[T](tx, answer); err != nil || out != nil {
+				tx.After(func() { session.Nothing(ctx) })
 				return err
 			}
 		}
@@ -58,6 +61,9 @@ func once[B, T any](ctx context.Context, s *Server, operation string, in *creati
 			return err
 		}
 		out = &created[T]{Status: answer.Status, Body: body}
+		if err := session.Note(ctx, tx, idOf(body)); err != nil {
+			return err
+		}
 		if in.Key == "" {
 			return nil
 		}
@@ -71,6 +77,24 @@ func once[B, T any](ctx context.Context, s *Server, operation string, in *creati
 		return nil, err
 	}
 	return out, nil
+}
+
+// idOf is the id of what an answer shows; empty if it has none.
+func idOf(body any) string {
+	v := reflect.Indirect(reflect.ValueOf(body))
+	if v.Kind() != reflect.Struct {
+		return ""
+	}
+	for _, name := range []string{"ID", "Group"} {
+		field, found := v.Type().FieldByName(name)
+		if !found {
+			continue
+		}
+		if id, err := v.FieldByIndexErr(field.Index); err == nil { // else it is that of an embedded part that is not there
+			return fmt.Sprint(id.Interface())
+		}
+	}
+	return ""
 }
 
 // earlier returns the answer that the request was given before, or nil.

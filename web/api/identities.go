@@ -46,6 +46,7 @@ type identityPatch struct {
 	Token  *string `json:"token,omitempty"`
 	Target *string `json:"target,omitempty"`
 	Window *string `json:"window,omitempty" doc:"How many posts it may send; empty: as the settings say" example:"25/1h,100/24h"`
+	Slots  *[]Slot `json:"slots,omitempty" doc:"The times of its queue, for posts with queue; they replace those before. Posts that are scheduled stay"`
 	Keys
 }
 
@@ -60,11 +61,35 @@ type Identity struct {
 	Reason    *Reason   `json:"reason,omitempty"`
 	Connected bool      `json:"connected" doc:"Whether there is a connection to the network now"`
 	Window    string    `json:"window,omitempty" doc:"How many posts it may send, if not as the settings say"`
+	Slots     []Slot    `json:"slots" nullable:"false" doc:"The times of its queue"`
 	ExpiresAt time.Time `json:"expires_at,omitzero" doc:"When its token ends unless it is refreshed"`
 	Username  string    `json:"username,omitempty"`
 	Title     string    `json:"title,omitempty" doc:"The name that readers see"`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// Slot is times of a queue: at each, one post of a channel is published.
+type Slot struct {
+	Times []string `json:"times" nullable:"false" doc:"Times of day" example:"[\"09:00\",\"18:30\"]"`
+	Days  []int    `json:"days_of_week,omitempty" nullable:"false" doc:"1 is Monday, 7 is Sunday; each day if left out"`
+	Zone  string   `json:"zone" doc:"Their time zone" example:"Europe/Moscow"`
+}
+
+func storedSlots(slots []Slot) []store.Slot {
+	stored := make([]store.Slot, 0, len(slots))
+	for _, s := range slots {
+		stored = append(stored, store.Slot(s))
+	}
+	return stored
+}
+
+func shownSlots(stored []store.Slot) []Slot {
+	slots := make([]Slot, 0, len(stored))
+	for _, s := range stored {
+		slots = append(slots, Slot(s))
+	}
+	return slots
 }
 
 func (s identityDoor) shownIdentity(i store.Identity) Identity {
@@ -75,7 +100,7 @@ func (s identityDoor) shownIdentity(i store.Identity) Identity {
 	return Identity{
 		ID: i.ID, Name: i.Name, Platform: i.Platform, Kind: string(i.Kind), Target: i.Target, State: string(i.State),
 		Reason: s.reasonOf(i.Reason), Connected: connection.State == platform.Connected, Username: i.Username, Title: i.Title,
-		Window: i.Window, ExpiresAt: i.Expires,
+		Window: i.Window, Slots: shownSlots(i.Slots), ExpiresAt: i.Expires,
 		CreatedAt: i.CreatedAt, UpdatedAt: i.UpdatedAt,
 	}
 }
@@ -149,6 +174,10 @@ type identityChange struct {
 
 func (s identityDoor) changeIdentity(ctx context.Context, in *identityChange) (*reply[Identity], error) {
 	patch := identities.Patch{Token: in.Body.Token, Target: in.Body.Target, Window: in.Body.Window}
+	if in.Body.Slots != nil {
+		slots := storedSlots(*in.Body.Slots)
+		patch.Slots = &slots
+	}
 	if entered := in.Body.entered(); entered != (identities.Keys{}) {
 		patch.Keys = &entered
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -67,7 +68,7 @@ func (s *Server) localAPI(a *api) {
 	operation(a, http.MethodPost, "/sign-in-links", "Make a link that signs in to the page once", s.createLink)
 }
 
-func (s *Server) createToken(_ context.Context, in *tokenRequest) (*reply[Token], error) {
+func (s *Server) createToken(ctx context.Context, in *tokenRequest) (*reply[Token], error) {
 	name := strings.TrimSpace(in.Body.Name)
 	if name == "" {
 		return nil, store.Invalid("name", "invalid.token_name")
@@ -76,7 +77,10 @@ func (s *Server) createToken(_ context.Context, in *tokenRequest) (*reply[Token]
 	row := store.Token{Name: name, Hash: session.Digest([]byte(secret))}
 	err := s.db.Update(func(tx *store.Tx) error {
 		row.CreatedAt = tx.Now()
-		return tx.Tokens.Put(&row)
+		if err := tx.Tokens.Put(&row); err != nil {
+			return err
+		}
+		return session.Note(ctx, tx, strconv.FormatUint(row.ID, 10))
 	})
 	if err != nil {
 		return nil, err
@@ -112,6 +116,9 @@ func (s *Server) backup(_ context.Context, in *backupRequest) (*reply[BackupDone
 		return nil, store.Invalid("file", "invalid.not_absolute")
 	}
 	if err := s.db.Backup(in.Body.File); err != nil {
+		return nil, err
+	}
+	if err := s.db.Update(func(tx *store.Tx) error { return tx.Settings.NoteBackup() }); err != nil {
 		return nil, err
 	}
 	return answer(BackupDone{in.Body.File}), nil

@@ -18,7 +18,10 @@ type newPost struct {
 	IdentityID    number    `json:"identity_id,omitempty" doc:"The identity that posts; if left out the platform's only one, or the one called main"`
 	Target        string    `json:"target,omitempty" doc:"Where it goes: @name, a link or a numeric id; the identity's own target if left out" example:"@evening_news"`
 	Format        format    `json:"format,omitempty" doc:"html, markdown or plain (default)"`
+	Targets       []Target  `json:"targets,omitempty" nullable:"false" doc:"Several places: a post to each is made, all or none. They replace platform, identity_id and target, and the answer has the posts in items"`
+	Platforms     []string  `json:"platforms,omitempty" nullable:"false" doc:"Like targets: a post as the default identity of each" example:"[\"telegram\",\"x\"]"`
 	ScheduledTime when      `json:"scheduled_time,omitempty" doc:"RFC 3339 with a zone" example:"2027-03-01T12:00:00+03:00"`
+	Queue         bool      `json:"queue,omitempty" doc:"Instead of scheduled_time: the next free time of the identity's queue (its slots)"`
 	Lateness      *Lateness `json:"lateness,omitempty" doc:"What happens if it is not out at that time, such as after an outage"`
 	Silent        bool      `json:"silent,omitempty" doc:"Deliver without a sound"`
 	NoLinkPreview bool      `json:"no_link_preview,omitempty" doc:"Show no preview of links"`
@@ -31,7 +34,7 @@ func (b newPost) request() (posts.Request, error) {
 	return posts.Request{
 		ContentID: uint64(b.ContentID), Text: b.Text, Media: storedMedia(b.Media),
 		Platform: b.Platform, IdentityID: uint64(b.IdentityID), Target: b.Target, Format: string(b.Format),
-		ScheduledTime: string(b.ScheduledTime), Lateness: late,
+		ScheduledTime: string(b.ScheduledTime), Queue: b.Queue, Lateness: late,
 		Silent: b.Silent, NoLinkPreview: b.NoLinkPreview, AllowPast: b.AllowPast, Hold: b.NeedsApproval,
 	}, err
 }
@@ -99,6 +102,7 @@ type Post struct {
 	ID            uint64    `json:"id"`
 	ContentID     uint64    `json:"content_id,omitempty"`
 	RuleID        uint64    `json:"rule_id,omitempty" doc:"The rule that made it"`
+	Group         uint64    `json:"group,omitempty" doc:"The first of the posts that were made together"`
 	Platform      string    `json:"platform"`
 	IdentityID    uint64    `json:"identity_id"`
 	Target        string    `json:"target"`
@@ -127,7 +131,7 @@ func (s postDoor) shownPost(p store.Post) Post {
 		ids = []int64{}
 	}
 	return Post{
-		ID: p.ID, ContentID: p.ContentID, RuleID: p.RuleID, Platform: p.Platform, IdentityID: p.IdentityID, Target: p.Target,
+		ID: p.ID, ContentID: p.ContentID, RuleID: p.RuleID, Group: p.Group, Platform: p.Platform, IdentityID: p.IdentityID, Target: p.Target,
 		Text: p.Text, Format: p.Format, Media: shownMedia(p.Media), Silent: p.Silent, NoLinkPreview: p.NoLinkPreview,
 		ScheduledTime: p.ScheduledTime, Lateness: shownLateness(p.Lateness), Status: string(p.Status), NeedsApproval: p.AwaitsApproval(),
 		Reason: s.reasonOf(p.Reason), Attempts: p.Attempts, MessageIDs: ids, Link: p.Link,
@@ -140,6 +144,7 @@ func Posts(w *posts.Worker) Door {
 	return func(server *Server, a *api) {
 		s := postDoor{server, w}
 		operation(a, http.MethodPost, "/scheduled-posts", "Schedule a post", s.createPost)
+		operation(a, http.MethodPost, "/scheduled-posts/groups/{id}/cancel", "Cancel the posts that were made together: each that can still be cancelled is", s.cancelGroup)
 		operation(a, http.MethodGet, "/scheduled-posts", "List posts, the latest scheduled time first", s.listPosts)
 		operation(a, http.MethodGet, "/scheduled-posts/{id}", "Read a post", s.readPost)
 		operation(a, http.MethodPatch, "/scheduled-posts/{id}", "Change a post that has not gone out", s.changePost)
@@ -147,6 +152,7 @@ func Posts(w *posts.Worker) Door {
 		operation(a, http.MethodPost, "/scheduled-posts/{id}/approve", "Approve a post: it is published at its time, or at once if that has passed", s.postAction((*posts.Worker).Approve))
 		operation(a, http.MethodPost, "/scheduled-posts/{id}/retry", "Send a failed or unknown post again", s.postAction((*posts.Worker).Retry))
 		operation(a, http.MethodPost, "/scheduled-posts/{id}/mark-published", "Say that an unknown post is published", s.postAction((*posts.Worker).MarkPublished))
+		s.contentsAPI(a)
 		operation(a, http.MethodPost, "/scheduled-posts/{id}/publish-now", "Publish a post now; this also approves it", s.postAction((*posts.Worker).PublishNow))
 	}
 }
@@ -164,6 +170,7 @@ type postPatch struct {
 	IdentityID    *number   `json:"identity_id,omitempty"`
 	Target        *string   `json:"target,omitempty"`
 	ScheduledTime *when     `json:"scheduled_time,omitempty" doc:"RFC 3339 with a zone"`
+	Queue         bool      `json:"queue,omitempty" doc:"Instead of scheduled_time: the next free time of the identity's queue (its slots)"`
 	Lateness      *Lateness `json:"lateness,omitempty"`
 	Silent        *bool     `json:"silent,omitempty"`
 	NoLinkPreview *bool     `json:"no_link_preview,omitempty"`
@@ -173,7 +180,7 @@ type postPatch struct {
 func (b postPatch) patch() (posts.Patch, error) {
 	p := posts.Patch{
 		Text: b.Text, Format: (*string)(b.Format), IdentityID: (*uint64)(b.IdentityID), Target: b.Target,
-		ScheduledTime: (*string)(b.ScheduledTime), Silent: b.Silent, NoLinkPreview: b.NoLinkPreview, AllowPast: b.AllowPast,
+		ScheduledTime: (*string)(b.ScheduledTime), Queue: b.Queue, Silent: b.Silent, NoLinkPreview: b.NoLinkPreview, AllowPast: b.AllowPast,
 	}
 	if b.Media != nil {
 		stored := storedMedia(*b.Media)
@@ -206,19 +213,23 @@ func (s postDoor) changePost(ctx context.Context, in *postChange) (*reply[Post],
 	return record(s.db.Update, func(tx *store.Tx) (store.Post, error) { return s.posts.Change(tx, in.ID, draft) }, plain(s.shownPost))
 }
 
-func (s postDoor) createPost(ctx context.Context, in *creation[newPost]) (*created[Post], error) {
-	return once(ctx, s.Server, "scheduled-posts", in, func() (func(*store.Tx) (Post, error), error) {
+func (s postDoor) createPost(ctx context.Context, in *creation[newPost]) (*created[MadePosts], error) {
+	return once(ctx, s.Server, "scheduled-posts", in, func() (func(*store.Tx) (MadePosts, error), error) {
 		request, err := in.Body.request()
 		if err != nil {
 			return nil, err
+		}
+		if in.Body.Targets != nil || in.Body.Platforms != nil {
+			return s.createGroup(ctx, in.Body, request)
 		}
 		draft, err := s.posts.Prepare(ctx, request)
 		if err != nil {
 			return nil, err
 		}
-		return func(tx *store.Tx) (Post, error) {
+		return func(tx *store.Tx) (MadePosts, error) {
 			p, err := s.posts.Schedule(tx, draft)
-			return s.shownPost(p), err
+			shown := s.shownPost(p)
+			return MadePosts{Post: &shown}, err
 		}, nil
 	})
 }
@@ -227,12 +238,15 @@ type postFilter struct {
 	Paged
 	Status        string `query:"status" enum:"scheduled,publishing,published,failed,unknown,cancelled,skipped" doc:"Only posts that have this status"`
 	NeedsApproval bool   `query:"needs_approval" doc:"Only posts that need approval, the earliest first"`
+	Group         uint64 `query:"group" doc:"Only the posts that were made together, whatever their status"`
 }
 
 func (s postDoor) listPosts(_ context.Context, in *postFilter) (*reply[List[Post]], error) {
 	return listed(s.Server, func(tx *store.Tx) (none store.Page[store.Post], err error) {
 		status := store.PostStatus(in.Status)
 		switch {
+		case in.Group != 0:
+			return tx.Posts.OfGroup(in.Group, in.query())
 		case !in.NeedsApproval:
 			return tx.Posts.ByTime(status, in.query())
 		case status == "" || status == store.PostScheduled:

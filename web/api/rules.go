@@ -260,7 +260,7 @@ func (s ruleDoor) dryRun(ctx context.Context, in *one) (*reply[DryRun], error) {
 	return answer(out), nil
 }
 
-// PlannedTime is a time at which a rule would post.
+// PlannedTime is a time that a schedule names.
 type PlannedTime struct {
 	At    time.Time `json:"at"`
 	Local string    `json:"local" doc:"In the zone of the schedule" example:"2027-03-28T03:00:00+02:00"`
@@ -278,6 +278,10 @@ func (s ruleDoor) preview(t store.Trigger, name string, count int) (*reply[Previ
 	if err != nil {
 		return nil, err
 	}
+	return answer(shownPreview(t, times)), nil
+}
+
+func shownPreview(t store.Trigger, times []scheduler.Time) Preview {
 	say := inEnglish()
 	out := Preview{Text: say.Say(scheduler.Describe(t)), Items: []PlannedTime{}}
 	for _, at := range times {
@@ -287,7 +291,7 @@ func (s ruleDoor) preview(t store.Trigger, name string, count int) (*reply[Previ
 		}
 		out.Items = append(out.Items, planned)
 	}
-	return answer(out), nil
+	return out
 }
 
 type rulePreview struct {

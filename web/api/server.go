@@ -17,6 +17,7 @@ const english = "en"
 type Config struct {
 	Version    string // of Belfry, for the document
 	Sessions   *session.Sessions
+	Local      Door                              // what only the owner of the machine may do; nil: nothing more than the server's own
 	SignInLink func(base string) (string, error) // returns a link that signs in to the page at base once; base may be empty
 	Log        zerolog.Logger
 }
@@ -38,13 +39,16 @@ func New(cfg Config, db *store.DB, doors []Door) *Server {
 
 // Mount registers the API for holders of a token, and its document.
 func (s *Server) Mount(e *echo.Echo) {
-	s.mount(e, newAPI(e, s.cfg.Version, s.cfg.Log, s.cfg.Sessions.Bearer))
+	s.mount(e, newAPI(e, s.cfg.Version, s.cfg.Log, s.cfg.Sessions.Audited(store.DoorAPI), s.cfg.Sessions.Bearer))
 }
 
 // MountSocket registers the API without tokens, what only the owner of the machine may do, and the document of both.
 func (s *Server) MountSocket(e *echo.Echo) {
-	a := newAPI(e, s.cfg.Version, s.cfg.Log)
+	a := newAPI(e, s.cfg.Version, s.cfg.Log, s.cfg.Sessions.Audited(store.DoorCLI))
 	s.localAPI(a)
+	if s.cfg.Local != nil {
+		s.cfg.Local(s, a)
+	}
 	s.mount(e, a)
 }
 

@@ -143,10 +143,16 @@ func (v view) alertLink(a aboutAlert) (link, text string) {
 		return link, title
 	case a.Kind == store.AlertPostFailed && a.Subject == 0: // many
 		return withQuery("/posts", "status", string(store.PostFailed)), v.T("alerts.failed_posts")
+	case a.Kind == store.AlertBooking:
+		return bookingPath(a.Subject), a.Name
 	case a.Kind == store.AlertRulePaused && a.about.rule != nil:
 		return rulePath(a.Subject), a.Name
 	case a.Kind == store.AlertLogin, a.Kind == store.AlertToken:
 		return "/logins", v.T("next.logins_link")
+	case a.Kind == store.AlertChannel:
+		return channelPath(a.Subject), a.Name
+	case a.Kind == store.AlertReading:
+		return "/channels", v.T("nav.channels")
 	case a.Kind == store.AlertQueue:
 		return "/jobs", v.T("next.all_jobs")
 	}

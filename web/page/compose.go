@@ -20,7 +20,7 @@ func (s postPages) mountCompose(g *echo.Group) {
 	g.POST("/posts/check", func(c echo.Context) error {
 		return s.answerForm(c, func(v view, f form) (templ.Component, error) {
 			logins, err := identities.List(s.DB)
-			return v.checkedNow(s.checkPost(v, f, logins)), err
+			return v.checkedNow(s.checkPosts(v, f, logins)), err
 		})
 	})
 	g.GET("/posts/:id/change", s.changePost)
@@ -49,6 +49,11 @@ func (s postPages) newPost(c echo.Context) error {
 			return err
 		}
 		f.fillPost(old)
+	}
+	if content, err := strconv.ParseUint(v.query.Get("content"), 10, 64); err == nil {
+		if err := s.fillFrom(f, content); err != nil {
+			return err
+		}
 	}
 	return s.showCompose(c, http.StatusOK, f, nil)
 }
@@ -96,7 +101,7 @@ func (s postPages) showCompose(c echo.Context, status int, f form, p *store.Post
 	if len(logins) > 0 {
 		shown.form = "compose"
 	}
-	shown.body = v.compose(f, p, logins, s.checkPost(v, f, logins))
+	shown.body = v.compose(f, p, logins, s.checkPosts(v, f, logins))
 	return s.show(c, status, v, shown)
 }
 
@@ -114,17 +119,6 @@ func (v view) lateOptions(current string) []option {
 	return options
 }
 
-// checkPost measures and previews what the form says now.
-func (s postPages) checkPost(v view, f form, logins []store.Identity) check {
-	p, login := f.content(), chosenLogin(f, logins)
-	p.Platform = login.Platform
-	if p.Target = f.get("target"); p.Target == "" {
-		p.Target = login.Target
-	}
-	measure, err := s.worker.Measure(posts.Request{Text: p.Text, Format: p.Format, Media: p.Media, Platform: p.Platform, Target: p.Target})
-	return v.checked(p, measure, err)
-}
-
 // postRequest reads the form. The errors are about its fields.
 func (v view) postRequest(f form, logins []store.Identity) (posts.Request, error) {
 	p, login := f.content(), chosenLogin(f, logins)
@@ -139,6 +133,10 @@ func (v view) postRequest(f form, logins []store.Identity) (posts.Request, error
 		}
 		request.Lateness = store.Lateness{Policy: store.LateSkip, Grace: grace}
 	}
+	if f.get("when") == "queue" {
+		request.Queue = true
+		return request, nil
+	}
 	if f.get("when") == "now" {
 		request.ScheduledTime, request.AllowPast = v.Now.Format(time.RFC3339), true
 		return request, nil
@@ -150,17 +148,17 @@ func (v view) postRequest(f form, logins []store.Identity) (posts.Request, error
 
 // savePost schedules the post of the form, or asks again.
 func (s postPages) savePost(c echo.Context) error {
-	return s.takeCompose(c, nil, func(v view, f form, request posts.Request) (uint64, string, error) {
-		draft, err := s.worker.Prepare(c.Request().Context(), request)
+	return s.takeCompose(c, nil, func(v view, f form, request posts.Request, places []destination) (uint64, string, error) {
+		schedule, err := s.prepare(c.Request().Context(), request, places)
 		if err != nil {
 			return 0, "", err
 		}
-		made, err := s.once(v, "scheduled-posts", f.get("form"), func(tx *store.Tx) (uint64, error) {
-			post, err := s.worker.Schedule(tx, draft)
-			return post.ID, err
-		})
-		if request.Hold {
+		made, err := s.once(v, "scheduled-posts", f.get("form"), schedule)
+		switch {
+		case request.Hold:
 			return made, "held", err
+		case len(places) > 1:
+			return made, "scheduled-together", err
 		}
 		return made, "scheduled", err
 	})
@@ -172,7 +170,7 @@ func (s postPages) saveChange(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.takeCompose(c, &p, func(v view, f form, request posts.Request) (uint64, string, error) {
+	return s.takeCompose(c, &p, func(v view, f form, request posts.Request, _ []destination) (uint64, string, error) {
 		patch := v.patch(request, p, f.get("time"))
 		patch.Seen = f.get("seen")
 		draft, err := s.worker.PrepareChange(c.Request().Context(), p.ID, patch)
@@ -187,7 +185,7 @@ func (s postPages) saveChange(c echo.Context) error {
 }
 
 // takeCompose reads the form and saves it; save returns the post and the code of what was done.
-func (s postPages) takeCompose(c echo.Context, p *store.Post, save func(view, form, posts.Request) (uint64, string, error)) error {
+func (s postPages) takeCompose(c echo.Context, p *store.Post, save func(view, form, posts.Request, []destination) (uint64, string, error)) error {
 	f, err := s.readMediaForm(c)
 	if err != nil {
 		return err
@@ -203,16 +201,17 @@ func (s postPages) takeCompose(c echo.Context, p *store.Post, save func(view, fo
 	if err != nil {
 		return err
 	}
+	places := f.places(logins)
 	request, err := v.postRequest(f, logins)
 	var saved uint64
 	var done string
 	if err == nil {
-		saved, done, err = save(v, f, request)
+		saved, done, err = save(v, f, request, places)
 	}
 	if err == nil {
 		return did(c, postPath(saved), done)
 	}
-	if !f.refuse(v, err, append(contentFields(), "target", "scheduled_time:time", "lateness:late")...) {
+	if !f.refusePlace(v, err, places) && !f.refuse(v, err, append(contentFields(), "target", "scheduled_time:time", "lateness:late", "queue")...) {
 		return err
 	}
 	if p != nil && posts.IsChanged(err) {
@@ -230,6 +229,9 @@ func (v view) patch(request posts.Request, p store.Post, typed string) posts.Pat
 	}
 	if request.IdentityID != 0 {
 		patch.IdentityID = &request.IdentityID
+	}
+	if patch.Queue = request.Queue; patch.Queue {
+		return patch
 	}
 	if request.AllowPast || typed != p.ScheduledTime.In(v.Zone).Format(inputTime) {
 		patch.ScheduledTime = &request.ScheduledTime

@@ -30,6 +30,7 @@ func Identities(w *identities.Worker) Door {
 			f := newForm(nil)
 			f.values.Set("target", login.Target)
 			f.values.Set("window", login.Window)
+			f.setSlots(login.Slots)
 			return s.show(c, http.StatusOK, v, screen{nav: "/logins", title: v.T("logins.change_title"), body: v.loginChange(login, f)})
 		})
 		own.POST("/logins/:id/change", s.changeLogin)
@@ -138,22 +139,23 @@ func (v view) loginFacts(i store.Identity) string {
 
 // addBot adds a bot.
 func (s identityPages) addBot(c echo.Context) error {
-	return s.add(c, adding(func(f form) identities.Request {
+	return s.add(c, s.preparing(c, func(f form) identities.Request {
 		return identities.Request{Platform: "telegram", Name: f.get("name"), Token: f.get("token"), Target: f.get("target")}
-	}), func(store.Identity) string { return withQuery("/logins", "done", "login-added") }, "name", "token", "target")
+	}), func(store.Identity) string { return withQuery("/logins", "done", "login-added") }, "telegram_api_id:token", "name", "token", "target")
 }
 
 // addUser adds a user account that is to be logged in.
 func (s identityPages) addUser(c echo.Context) error {
-	return s.add(c, adding(func(f form) identities.Request {
+	return s.add(c, s.preparing(c, func(f form) identities.Request {
 		return identities.Request{Platform: "telegram", Kind: string(store.IdentityUser), Name: f.get("account_name")}
-	}), func(i store.Identity) string { return loginPath(i.ID) + "/login" }, "name:account_name")
+	}), func(i store.Identity) string { return loginPath(i.ID) + "/login" }, "telegram_api_id:account_name", "name:account_name")
 }
 
-// adding adds what needs no preparation.
-func adding(request func(form) identities.Request) func(form) (func(*store.Tx) (store.Identity, error), error) {
+// preparing prepares what a form asks for, and adds it.
+func (s identityPages) preparing(c echo.Context, request func(form) identities.Request) func(form) (func(*store.Tx) (store.Identity, error), error) {
 	return func(f form) (func(*store.Tx) (store.Identity, error), error) {
-		return func(tx *store.Tx) (store.Identity, error) { return identities.Add(tx, request(f)) }, nil
+		r, err := s.worker.Prepare(c.Request().Context(), request(f))
+		return func(tx *store.Tx) (store.Identity, error) { return identities.Add(tx, r) }, err
 	}
 }
 
@@ -198,7 +200,9 @@ func (s identityPages) changeLogin(c echo.Context) error {
 		return err
 	}
 	target, token, window := f.get("target"), f.get("token"), f.get("window")
-	patch := identities.Patch{Window: &window}
+	slots := f.slots()
+	f.setSlots(slots) // rows without times are gone
+	patch := identities.Patch{Window: &window, Slots: &slots}
 	if login.Kind != store.IdentityProfile {
 		patch.Target = &target
 	}
@@ -223,7 +227,7 @@ func (s identityPages) changeLogin(c echo.Context) error {
 }
 
 func (s identityPages) refuseChange(c echo.Context, v view, login store.Identity, f form, err error) error {
-	if !f.refuse(v, err, "token", "target", "window", "consumer_key", "consumer_secret", "access_token", "access_token_secret") {
+	if !f.refuse(v, err, append(f.slotFields(), "token", "target", "window", "consumer_key", "consumer_secret", "access_token", "access_token_secret")...) {
 		return err
 	}
 	return s.show(c, http.StatusUnprocessableEntity, v, screen{nav: "/logins", title: v.T("logins.change_title"), body: v.loginChange(login, f)})

@@ -3,13 +3,16 @@ package page
 import (
 	"cmp"
 	"errors"
+	"net/http"
 	"slices"
 	"strings"
 
+	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker/jobs"
 	"belfry/worker/notices"
 	"belfry/worker/posts"
 	"belfry/worker/rules"
@@ -17,12 +20,24 @@ import (
 )
 
 // Jobs is the door to the schedule.
-func Jobs(s *Server, g *echo.Group) {
-	s.entry(system, "jobs", "/jobs")
-	s.live(g, "/jobs", s.jobs)
-	s.live(g, "/jobs/:id", s.job)
-	g.POST("/jobs/:id", s.actOnJob)
-	g.POST("/everything", s.actOnEverything)
+func Jobs(w *jobs.Worker) Door {
+	return func(server *Server, g *echo.Group) {
+		s := schedulePages{server, w}
+		s.entry(system, "jobs", "/jobs")
+		s.canMake("job", "/jobs/new")
+		s.live(g, "/jobs", s.jobs)
+		s.live(g, "/jobs/why-not", s.whyNot)
+		g.POST("/jobs/bulk", s.bulk)
+		s.mountOwn(g)
+		s.live(g, "/jobs/:id", s.job)
+		g.POST("/jobs/:id", s.actOnJob)
+		g.POST("/everything", s.actOnEverything)
+	}
+}
+
+type schedulePages struct {
+	*Server
+	worker *jobs.Worker
 }
 
 func jobPath(name string) string { return "/jobs/" + name }
@@ -34,6 +49,7 @@ type planned struct {
 	task *store.Task // likewise
 	note *store.Notice
 	rule *store.Rule
+	own  *store.OwnJob
 	why  store.Reason
 }
 
@@ -52,6 +68,8 @@ func plan(tx *store.Tx, j store.Job) (p planned, err error) {
 		p.note, err = subject(tx.Notices.Table, j.Subject)
 	case rules.Kind:
 		p.rule, err = subject(tx.Rules.Table, j.Subject)
+	case jobs.Kind:
+		p.own, err = subject(tx.OwnJobs.Table, j.Subject)
 	}
 	return p, err
 }
@@ -109,6 +127,9 @@ func (v view) jobTitle(p planned) (title, where, link string) {
 	if p.rule != nil {
 		return p.rule.Name, v.kindName(p.Kind), rulePath(p.rule.ID)
 	}
+	if p.own != nil {
+		return p.own.Title, v.T("job.action." + string(p.own.Action.Type)), jobPath(p.Name)
+	}
 	title = v.kindName(p.Kind)
 	if number, ok := strings.CutPrefix(p.Name, p.Kind+"_"); ok {
 		title += " " + number
@@ -138,16 +159,26 @@ func (v view) schedule(j store.Job) string {
 	return v.Say(scheduler.Describe(j.Trigger))
 }
 
+// jobFilter is which jobs a list shows.
+type jobFilter struct{ kind, state, tag string }
+
+func (f jobFilter) path() string {
+	return withQuery("/jobs", "kind", f.kind, "state", f.state, "tag", f.tag)
+}
+
 // jobs lists the schedule.
-func (s *Server) jobs(v view) (screen, error) {
-	kind := v.query.Get("kind")
+func (s schedulePages) jobs(v view) (screen, error) {
+	f := jobFilter{v.query.Get("kind"), v.query.Get("state"), v.query.Get("tag")}
 	var rows []planned
 	var next, paused string
+	var counts store.JobCounts
 	err := s.DB.View(func(tx *store.Tx) (err error) {
 		if paused, err = tx.Settings.Value(store.Paused); err != nil {
 			return err
 		}
-		list, err := tx.Jobs.Upcoming(kind, store.Query{Limit: perPage, Cursor: v.query.Get("cursor")})
+		counts = tx.Jobs.Counts()
+		list, err := tx.Jobs.List(store.JobQuery{Kind: f.kind, State: store.JobState(f.state), Tag: f.tag,
+			Query: store.Query{Limit: perPage, Cursor: v.query.Get("cursor")}})
 		next = list.Next
 		for _, j := range list.Items {
 			p, err := plan(tx, j)
@@ -161,19 +192,104 @@ func (s *Server) jobs(v view) (screen, error) {
 	if err != nil {
 		return screen{}, err
 	}
-	kinds := []option{{Name: v.T("jobs.all_kinds")}}
-	for _, known := range s.Scheduler.Kinds() {
-		kinds = append(kinds, option{known, v.kindName(known)})
-	}
-	slices.SortFunc(kinds[1:], func(a, b option) int { return cmp.Compare(a.Name, b.Name) })
 	return screen{
-		nav: "/jobs", title: v.T("jobs.title"), body: v.jobsBody(kinds, kind, paused != ""),
-		parts: []part{{"jobs", v.jobList(rows, kind, next)}},
+		nav: "/jobs", title: v.T("jobs.title"), body: v.jobsBody(v.kindOptions(s.Scheduler.Kinds(), counts.ByKind()), f, paused != ""),
+		parts: []part{{"tabs", v.jobTabs(f, counts)}, {"jobs", v.jobList(rows, f, next)}},
 	}, nil
 }
 
+// kindOptions are the kinds by which a list is filtered, with how many jobs there are.
+func (v view) kindOptions(known []string, counts map[string]int) []option {
+	kinds := []option{{Name: v.T("jobs.all_kinds")}}
+	for kind := range counts {
+		if !slices.Contains(known, kind) {
+			known = append(known, kind)
+		}
+	}
+	for _, kind := range known {
+		kinds = append(kinds, option{kind, v.kindName(kind) + " · " + v.Number(counts[kind])})
+	}
+	slices.SortFunc(kinds[1:], func(a, b option) int { return cmp.Compare(a.Name, b.Name) })
+	return kinds
+}
+
+// jobTabs are the states, with how many jobs are in each, and the list of what did not run.
+func (v view) jobTabs(f jobFilter, counts store.JobCounts) (links templ.Component) {
+	states := counts.ByState()
+	all := []tab{{"all", v.T("jobs.tab_list"), jobFilter{f.kind, "", f.tag}.path(), v.Number(counts.Total()), f.state == ""}}
+	for _, state := range []store.JobState{store.JobWaiting, store.JobRunning, store.JobPaused, store.JobSetAside} {
+		to := jobFilter{f.kind, string(state), f.tag}
+		all = append(all, tab{string(state), v.T("job.state." + string(state)), to.path(), v.Number(states[state]), f.state == string(state)})
+	}
+	return v.tabs(append(all, tab{key: "why-not", name: v.T("jobs.tab_why"), link: "/jobs/why-not", current: f.state == "why-not"}))
+}
+
+// whyNot lists the jobs that did not run when they could have.
+func (s schedulePages) whyNot(v view) (screen, error) {
+	var counts store.JobCounts
+	var all []notRun
+	err := s.DB.View(func(tx *store.Tx) error {
+		counts = tx.Jobs.Counts()
+		found, err := scheduler.WhyNot(tx)
+		for _, n := range found {
+			p := planned{Job: n.Job}
+			if n.Job.ID != 0 {
+				if p, err = plan(tx, n.Job); err != nil {
+					return err
+				}
+			}
+			all = append(all, notRun{n, p})
+		}
+		return err
+	})
+	return screen{nav: "/jobs", title: v.T("jobs.tab_why"), body: v.whyNotBody(),
+		parts: []part{{"tabs", v.jobTabs(jobFilter{state: "why-not"}, counts)}, {"why-not", v.whyNotList(all)}}}, err
+}
+
+// notRun is a job that did not run, with what it is about.
+type notRun struct {
+	scheduler.NotRun
+	about planned
+}
+
+// bulk takes an action on the jobs that were chosen. Before it deletes them it asks.
+func (s schedulePages) bulk(c echo.Context) error {
+	f, err := readForm(c)
+	if err != nil {
+		return err
+	}
+	v, back := s.view(c), LocalPath(f.get("back"))
+	act, names := jobs.Action(f.get("do")), f.values["job"]
+	if act == jobs.Delete && f.get("sure") == "" && len(names) > 0 {
+		return s.show(c, http.StatusOK, v, screen{nav: "/jobs", title: v.T("jobs.remove_ask"), body: v.bulkDelete(names, back)})
+	}
+	var refused []jobs.Refused
+	err = s.DB.Update(func(tx *store.Tx) (err error) {
+		if len(names) == 0 {
+			return store.Invalid("", "jobs.bulk_none")
+		}
+		_, refused, err = s.worker.DoAll(tx, act, names)
+		return err
+	})
+	if err == nil && len(refused) == 0 {
+		return did(c, back, "jobs-done")
+	}
+	if v.wrong = v.refusal(err); v.wrong == "" && err != nil {
+		return err
+	}
+	if len(refused) > 0 {
+		v.wrong = v.T("jobs.bulk_refused", len(refused), cmp.Or(v.refusal(refused[0].Err), refused[0].Job))
+	}
+	v.path = back
+	p, err := s.jobs(v)
+	if err != nil {
+		return err
+	}
+	return s.showLive(c, http.StatusUnprocessableEntity, v, p, liveBase+v.path)
+}
+
 // job is one job with its last runs.
-func (s *Server) job(v view) (screen, error) {
+func (s schedulePages) job(v view) (screen, error) {
 	var p planned // without a name for a job that has done its work
 	var runs store.Page[store.Run]
 	err := s.DB.View(func(tx *store.Tx) (err error) {
@@ -201,31 +317,27 @@ func (s *Server) job(v view) (screen, error) {
 		last := store.Run{Started: p.LastRun, Ended: p.LastRun, Result: p.LastResult, Reason: p.LastReason}
 		runs.Items = append([]store.Run{last}, runs.Items...)
 	}
+	var times []scheduler.Time
+	if p.own != nil && !p.Trigger.Once() {
+		if times, err = v.nextTimes(p.Trigger, p.Name); err != nil {
+			return screen{}, err
+		}
+	}
 	return screen{
-		nav: "/jobs", title: v.id, body: v.jobBody(title),
-		parts: []part{{"job", v.jobFacts(p)}, {"job-runs", v.runs(runs.Items)}},
+		nav: "/jobs", title: v.id, body: v.jobBody(title, len(times) > 0),
+		parts: []part{{"job", v.jobFacts(p)}, {"times", v.ruleTimes(times, "")}, {"job-runs", v.runs(runs.Items)}},
 	}, nil
 }
 
 // actOnJob pauses, resumes or runs a job.
-func (s *Server) actOnJob(c echo.Context) error {
-	act, done, start := scheduler.Pause, "paused", false
-	switch c.FormValue("do") {
-	case "pause":
-	case "resume":
-		act, done, start = scheduler.Resume, "resumed", true
-	case "run":
-		act, done, start = scheduler.RunNow, "run", true
-	default:
+func (s schedulePages) actOnJob(c echo.Context) error {
+	act := jobs.Action(c.FormValue("do"))
+	done := map[jobs.Action]string{jobs.Pause: "paused", jobs.Resume: "resumed", jobs.Run: "run"}[act]
+	if done == "" {
 		return echo.ErrBadRequest
 	}
 	err := s.DB.Update(func(tx *store.Tx) error {
-		if start {
-			if err := posts.MayStart(tx, c.Param("id")); err != nil {
-				return err
-			}
-		}
-		_, err := act(tx, c.Param("id"))
+		_, err := s.worker.Do(tx, act, c.Param("id"))
 		return err
 	})
 	if err != nil {
@@ -235,7 +347,7 @@ func (s *Server) actOnJob(c echo.Context) error {
 }
 
 // actOnEverything pauses or resumes the whole schedule.
-func (s *Server) actOnEverything(c echo.Context) error {
+func (s schedulePages) actOnEverything(c echo.Context) error {
 	act, done := scheduler.ResumeAll, "all-resumed"
 	switch c.FormValue("do") {
 	case "pause":

@@ -30,7 +30,7 @@ const (
 )
 
 // liveTables are the tables whose changes may show on a page.
-var liveTables = []string{"posts", "tasks", "deliveries", "chats", "accounts", "account_results", "account_checks", "account_sites", "alerts", "notices", "jobs", "runs", "holds", "identities", "settings", "rules"}
+var liveTables = []string{"posts", "tasks", "deliveries", "chats", "accounts", "account_results", "account_checks", "account_sites", "alerts", "notices", "jobs", "runs", "holds", "identities", "settings", "rules", "stream_groups", "bookings", "channels", "messages"}
 
 // live mounts a page with parts that change while somebody looks at it, and the stream of their changes.
 func (s *Server) live(g *echo.Group, path string, load func(view) (screen, error)) {

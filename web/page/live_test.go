@@ -46,7 +46,7 @@ func TestACommitAfterAnotherDoesNotPutOffALivePage(t *testing.T) {
 		}
 		defer db.Close()
 		server := New(Config{
-			DB: db, Timezone: time.UTC, Ending: make(chan struct{}), Streams: make(chan struct{}, 1),
+			DB: db, Locale: func() (string, *time.Location) { return "en", time.UTC }, Ending: make(chan struct{}), Streams: make(chan struct{}, 1),
 		})
 		signIn := store.SignIn{Hash: []byte("one"), CSRF: "two", CreatedAt: time.Now(), ExpiresAt: time.Now().Add(time.Hour)}
 		if err := db.Update(func(tx *store.Tx) error { return tx.SignIns.Put(&signIn) }); err != nil {

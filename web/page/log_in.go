@@ -32,9 +32,17 @@ func (s identityPages) showLogIn(c echo.Context) error {
 		return err
 	}
 	if s.worker.At(login.ID).State == identities.StepDone && login.State != store.IdentityLogin {
-		return did(c, "/logins", "logged-in")
+		return did(c, s.afterLogIn(s.view(c)), "logged-in")
 	}
 	return s.showStep(c, http.StatusOK, login, c.QueryParam("way"), newForm(nil))
+}
+
+// afterLogIn is where a person goes on whose account is logged in.
+func (s identityPages) afterLogIn(v view) string {
+	if _, open := s.setup(v); open {
+		return setupPath
+	}
+	return "/logins"
 }
 
 // logInStep is the step that a login waits for, as a form. Nothing secret that was typed before is in it.
@@ -128,7 +136,7 @@ func (s identityPages) takeStep(c echo.Context) error {
 		step, err = s.worker.EnterPassword(ctx, login.ID, f.values.Get("password"))
 	case waySession:
 		if err = s.takeSession(c, login.ID, f); err == nil {
-			return did(c, "/logins", "session-used")
+			return did(c, s.afterLogIn(s.view(c)), "session-used")
 		}
 	case "over":
 		s.worker.Abandon(login.ID)
@@ -137,7 +145,7 @@ func (s identityPages) takeStep(c echo.Context) error {
 	}
 	switch {
 	case err == nil && step.State == identities.StepDone:
-		return did(c, "/logins", "logged-in")
+		return did(c, s.afterLogIn(s.view(c)), "logged-in")
 	case err == nil:
 		return c.Redirect(http.StatusSeeOther, loginPath(login.ID)+"/login")
 	case !f.refuse(s.view(c), err, "phone", "code", "password", "session"):
@@ -192,7 +200,7 @@ func (s identityPages) showQR(c echo.Context) error {
 	case err != nil:
 		return err
 	case step.State == identities.StepDone:
-		c.Response().Header().Set("HX-Redirect", "/logins?done=logged-in")
+		c.Response().Header().Set("HX-Redirect", withQuery(s.afterLogIn(v), "done", "logged-in"))
 		return c.NoContent(http.StatusOK)
 	case step.State != identities.StepQR:
 		c.Response().Header().Set("HX-Redirect", loginPath(login.ID)+"/login")

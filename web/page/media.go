@@ -6,8 +6,10 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/a-h/templ"
@@ -23,6 +25,8 @@ const (
 	maxFields = 512 << 10
 	// uploaded begins the source of a file of a form that was uploaded; its id follows.
 	uploaded = "upload:"
+	// shownWeeks is how many weeks the growth of media is shown for; the last one stands for all before.
+	shownWeeks = 9
 )
 
 // MediaConfig is what the pages of media need beside their worker.
@@ -121,16 +125,37 @@ func (s mediaPages) add(c echo.Context) error {
 }
 
 // mediaRoom is what the files take of the disk, in bytes.
-type mediaRoom struct{ media, file, free int64 }
+type mediaRoom struct {
+	media, file, free int64
+	weeks             []mediaWeek
+}
+
+// mediaWeek is what was uploaded in a week and is kept; from is zero for the time before the other ones.
+type mediaWeek struct {
+	from  time.Time
+	files int
+	bytes int64
+}
+
+// weeks are this week and those before, which begin on Mondays.
+func (v view) weeks() []mediaWeek {
+	weeks, now := make([]mediaWeek, shownWeeks), v.Now.In(v.Zone)
+	for i := range shownWeeks - 1 {
+		weeks[i].from = time.Date(now.Year(), now.Month(), now.Day()-(int(now.Weekday())+6)%7-7*i, 0, 0, 0, 0, v.Zone)
+	}
+	return weeks
+}
 
 func (s mediaPages) showMedia(c echo.Context, status int, wrong string) error {
 	v := s.view(c)
 	var list store.Page[store.MediaFile]
 	var users map[uint64]store.MediaUser
-	room := mediaRoom{free: -1}
+	room := mediaRoom{free: -1, weeks: v.weeks()}
 	err := s.DB.View(func(tx *store.Tx) (err error) {
 		for f := range tx.Media.Ready() {
 			room.media += f.Size
+			week := &room.weeks[slices.IndexFunc(room.weeks, func(w mediaWeek) bool { return !f.CreatedAt.Before(w.from) })]
+			week.files, week.bytes = week.files+1, week.bytes+f.Size
 		}
 		users, room.file = tx.Media.Users(), tx.Size()
 		list, err = tx.Media.Newest(store.Query{Limit: perPage, Cursor: v.query.Get("cursor")})

@@ -49,10 +49,7 @@ func xKeys(f form) identities.Keys {
 
 func (s identityPages) addProfile(c echo.Context, request func(form) identities.Request, fields ...string) error {
 	allowTime(c)
-	return s.add(c, func(f form) (func(*store.Tx) (store.Identity, error), error) {
-		r, err := s.worker.Prepare(c.Request().Context(), request(f))
-		return func(tx *store.Tx) (store.Identity, error) { return identities.Add(tx, r) }, err
-	}, func(i store.Identity) string {
+	return s.add(c, s.preparing(c, request), func(i store.Identity) string {
 		if i.State == store.IdentityLogin {
 			return withQuery("/logins", "done", "profile-added")
 		}

@@ -25,17 +25,19 @@ import (
 	"belfry/scheduler"
 	"belfry/store"
 	"belfry/web/session"
+	"belfry/worker/rules"
 )
 
 //go:generate go run github.com/a-h/templ/cmd/templ@v0.3.977 generate
 
 // Config is the settings of a [Server].
 type Config struct {
-	Timezone *time.Location // in which times are shown and read
-	Lang     string         // until the reader chooses another: en or ru
-	Version  string
-	Idle     bool // nothing is run on purpose (DISABLE_WORKERS)
-	Log      zerolog.Logger
+	// Locale returns the language, until the reader chooses another (en or ru), and the zone in which times are shown
+	// and read.
+	Locale  func() (lang string, zone *time.Location)
+	Version string
+	Idle    bool // nothing is run on purpose (DISABLE_WORKERS)
+	Log     zerolog.Logger
 
 	DB        *store.DB
 	Scheduler *scheduler.Scheduler
@@ -63,13 +65,16 @@ type Server struct {
 	styled     func(platform, format, text string) (platform.Styled, error)
 	connection func(identityID uint64) platform.Connection
 	wrong      func() ([]store.Alert, error)
+	setup      func(view) (templ.Component, bool)                                                  // what is still to be set up, and whether anything is
 	receive    func(c echo.Context, name, claimed string, from io.Reader) (store.MediaFile, error) // nil: no files are taken
+	ai         *rules.Worker                                                                       // asks the AI
 }
 
 // New returns a server of the page.
 func New(cfg Config) *Server {
 	return &Server{
 		Config: cfg, assets: newAssets(), nav: make(map[group][]entry), jobPages: make(map[string]func(store.Job) string),
+		setup:      func(view) (templ.Component, bool) { return templ.NopComponent, false },
 		wrong:      func() ([]store.Alert, error) { return nil, nil },
 		connection: func(uint64) platform.Connection { return platform.Connection{State: platform.Off} },
 		styled:     func(_, _, text string) (platform.Styled, error) { return platform.Styled{Text: text}, nil },
@@ -100,7 +105,11 @@ type view struct {
 
 // view reads who looks, and at what.
 func (s *Server) view(c echo.Context) view {
-	v := view{Printer: i18n.For(s.language(c), s.Timezone), server: s, query: c.QueryParams(), id: c.Param("id"), path: "/"}
+	lang, zone := s.Locale()
+	if cookie, err := c.Cookie(languageCookie); err == nil && i18n.Known(cookie.Value) {
+		lang = cookie.Value
+	}
+	v := view{Printer: i18n.For(lang, zone), server: s, query: c.QueryParams(), id: c.Param("id"), path: "/"}
 	v.Now = s.DB.Now()
 	v.signIn, v.known = session.Of(c)
 	if c.Request().Method == http.MethodGet {
@@ -176,13 +185,6 @@ func (s *Server) render(c echo.Context, status int, component templ.Component) e
 
 // languageCookie keeps the reader's choice.
 const languageCookie = "belfry-language"
-
-func (s *Server) language(c echo.Context) string {
-	if cookie, err := c.Cookie(languageCookie); err == nil && i18n.Known(cookie.Value) {
-		return cookie.Value
-	}
-	return s.Lang
-}
 
 // chooseLanguage keeps the language and goes back to the page.
 func (s *Server) chooseLanguage(c echo.Context) error {

@@ -35,9 +35,10 @@ func Posts(w *posts.Worker) Door {
 		s.canMake("post", "/posts/new")
 		s.live(g, "/posts", s.posts)
 		s.live(g, "/posts/:id", s.post)
-		for _, st := range s.postSteps() {
+		for _, st := range append(s.postSteps(), s.cancelAll()) {
 			s.step(g, st)
 		}
+		s.mountContents(g)
 		s.mountCompose(g)
 	}
 }
@@ -56,7 +57,7 @@ func (s postPages) posts(v view) (screen, error) {
 		status = ""
 	}
 	var list store.Page[store.Post]
-	counts := make(map[store.PostStatus]int)
+	counts, together := make(map[store.PostStatus]int), make(map[uint64]int)
 	err := s.DB.View(func(tx *store.Tx) (err error) {
 		for _, each := range store.PostStatuses() {
 			counts[each] = tx.Posts.Count(each, countLimit)
@@ -77,6 +78,11 @@ func (s postPages) posts(v view) (screen, error) {
 		if err != nil {
 			return err
 		}
+		for _, p := range list.Items {
+			if p.Group != 0 {
+				together[p.Group] = tx.Posts.CountGroup(p.Group, perPage)
+			}
+		}
 		held, err := tx.Posts.Held(store.Query{Limit: maxHeld})
 		counts[heldPosts] = len(held.Items)
 		counts[store.PostScheduled] -= len(held.Items)
@@ -87,7 +93,7 @@ func (s postPages) posts(v view) (screen, error) {
 	}
 	return screen{
 		nav: "/posts", title: v.T("posts.title"), body: v.postsBody(),
-		parts: []part{{"tabs", v.tabs(v.postTabs(status, counts))}, {"list", v.postList(list, status)}},
+		parts: []part{{"tabs", v.tabs(v.postTabs(status, counts))}, {"list", v.postList(list, status, together)}},
 	}, nil
 }
 
@@ -131,6 +137,7 @@ func (s postPages) post(v view) (screen, error) {
 	var job store.Job
 	var login store.Identity
 	var runs store.Page[store.Run]
+	var group []store.Post
 	err = s.DB.View(func(tx *store.Tx) (err error) {
 		if p, err = tx.Posts.Get(number); err != nil {
 			return err
@@ -141,6 +148,11 @@ func (s postPages) post(v view) (screen, error) {
 		if login, err = tx.Identities.Get(p.IdentityID); err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
+		if p.Group != 0 {
+			if group, err = posts.Group(tx, p.Group); err != nil {
+				return err
+			}
+		}
 		runs, err = tx.Runs.Of(p.JobName(), store.Query{Limit: shownRuns})
 		return err
 	})
@@ -150,7 +162,7 @@ func (s postPages) post(v view) (screen, error) {
 	return screen{
 		nav: "/posts", title: v.T("post.title") + " " + v.id, body: v.postBody(),
 		stale: p.Status == store.PostFailed || p.Status == store.PostUnknown || p.Status == store.PostSkipped,
-		parts: []part{{"read", v.message(p)}, {"facts", v.postFacts(p, job, login)}, {"history", v.runs(runs.Items)}},
+		parts: []part{{"read", v.message(p)}, {"facts", v.postFacts(p, job, login, group)}, {"history", v.runs(runs.Items)}},
 	}, nil
 }
 
@@ -324,6 +336,33 @@ func (s postPages) postSteps() []step {
 		}
 	})
 	return all
+}
+
+// cancelAll is the step that cancels the posts that were made together; its path has the group.
+func (s postPages) cancelAll() step {
+	return step{
+		path: "/posts/:id/cancel-all", done: "cancelled-all",
+		ask: func(v view, id uint64) (question, error) {
+			var group []store.Post
+			err := s.DB.View(func(tx *store.Tx) (err error) {
+				group, err = posts.Group(tx, id)
+				return err
+			})
+			return question{
+				nav: "/posts", ask: "targets.cancel_ask", means: v.T("targets.cancel_means"), button: "targets.cancel", danger: true,
+				subject: v.siblings(group, 0), back: postPath(id),
+			}, err
+		},
+		act: func(tx *store.Tx, id uint64, _ string) error {
+			_, _, err := s.worker.CancelGroup(tx, id)
+			return err
+		},
+	}
+}
+
+// open reports whether one of several posts has not ended.
+func open(group []store.Post) bool {
+	return slices.ContainsFunc(group, func(p store.Post) bool { return !p.Status.Final() })
 }
 
 func (s postPages) readPost(id uint64) (p store.Post, err error) {

@@ -24,6 +24,7 @@ const previewTimes = 10
 func Rules(w *rules.Worker) Door {
 	return func(server *Server, g *echo.Group) {
 		s := rulePages{server, w}
+		server.ai = w
 		s.entry(publish, "rules", "/rules")
 		s.canMake("rule", "/rules/new")
 		s.live(g, "/rules", s.rules)
@@ -83,13 +84,9 @@ func (s rulePages) rules(v view) (screen, error) {
 	var rows []rules.Status
 	var next, spent string
 	err := s.DB.View(func(tx *store.Tx) error {
-		if s.worker.HasAI() {
-			today, err := s.worker.Spent(tx)
-			if err != nil {
-				return err
-			}
-			requests, tokens := s.worker.Limits()
-			spent = v.T("rules.spent", today.Requests, requests, today.Tokens, tokens)
+		var err error
+		if spent, err = s.aiSpent(tx, v); err != nil {
+			return err
 		}
 		list, err := tx.Rules.ByTime(store.Query{Limit: perPage, Cursor: v.query.Get("cursor")})
 		if err != nil {
@@ -132,7 +129,7 @@ func (s rulePages) rule(v view, dry templ.Component) (screen, error) {
 	if err != nil {
 		return screen{}, err
 	}
-	var times []rules.Time
+	var times []scheduler.Time
 	if status.Active {
 		times, err = rules.Preview(status.Trigger, status.JobName(), v.Now, previewTimes)
 	}
@@ -190,10 +187,14 @@ func (f form) fillRule(r store.Rule) {
 	for name, value := range map[string]string{
 		"name": r.Name, "schedule_type": r.ScheduleType, "times": strings.Join(s.Times, ", "), "every": s.Every, "cron": s.Cron, "from": s.From,
 		"dates": strings.Join(s.Dates, "\n"), "zone": s.Zone, "source": c.Source, "title": c.Title, "description": c.Description,
-		"template": c.Template, "items": strings.Join(c.Items, "\n"), "order": c.Order, "feed_url": c.FeedURL, "pause_after": strconv.Itoa(c.PauseAfter),
+		"language": c.Language, "format": c.Format, "template": c.Template, "items": strings.Join(c.Items, "\n"), "order": c.Order, "feed_url": c.FeedURL, "pause_after": strconv.Itoa(c.PauseAfter),
 	} {
 		f.values.Set(name, value)
 	}
+	if c.PerRun > 0 {
+		f.values.Set("per_run", strconv.Itoa(c.PerRun))
+	}
+	f.setMedia(c.Media)
 	for _, day := range s.Days {
 		f.values.Add("days", strconv.Itoa(day))
 	}
@@ -208,7 +209,7 @@ func (f form) fillRule(r store.Rule) {
 // ruleSchedule reads the schedule of a form.
 func (f form) ruleSchedule() (kind string, s rules.Schedule) {
 	s = rules.Schedule{
-		Times: strings.FieldsFunc(f.get("times"), func(c rune) bool { return strings.ContainsRune(", ;", c) }),
+		Times: timesOfDay(f.get("times")),
 		Every: f.get("every"), From: f.get("from"), Cron: f.get("cron"), Dates: lines(f.get("dates")), Zone: f.get("zone"),
 	}
 	for _, day := range f.values["days"] {
@@ -237,6 +238,8 @@ func (f form) fillRequest(r *rules.Request) {
 	c.Source, c.Title, c.Description = f.get("source"), f.get("title"), f.get("description")
 	c.Template, c.Items, c.Order = strings.ReplaceAll(f.values.Get("template"), "\r\n", "\n"), lines(f.get("items")), f.get("order")
 	c.FeedURL, c.Approval = f.get("feed_url"), f.get("approval") == "on"
+	c.Language, c.Format, c.Media = f.get("language"), f.get("format"), f.content().Media
+	c.PerRun, _ = strconv.Atoi(f.get("per_run"))         // likewise
 	c.PauseAfter, _ = strconv.Atoi(f.get("pause_after")) // what is no number is the default
 	r.Accounts = nil
 	for _, account := range f.values["account"] {
@@ -262,7 +265,7 @@ func (f form) has(name, value string) bool {
 // preview shows the next times of what the form says.
 func (s rulePages) preview(v view, f form) templ.Component {
 	t, err := s.worker.Trigger(f.ruleSchedule())
-	var times []rules.Time
+	var times []scheduler.Time
 	if err == nil {
 		times, err = rules.Preview(t, "", v.Now, previewTimes)
 	}
@@ -324,11 +327,14 @@ func (s rulePages) saveChange(c echo.Context) error {
 
 // save makes the rule of the form, or changes r if it is not nil.
 func (s rulePages) save(c echo.Context, r *store.Rule) error {
-	f, err := readForm(c)
+	f, err := s.readMediaForm(c)
 	if err != nil {
 		return err
 	}
 	v := s.view(c)
+	if f.wrong["media"] != "" {
+		return s.showForm(c, http.StatusUnprocessableEntity, f, r)
+	}
 	if f.onlyShow() {
 		return s.showForm(c, http.StatusOK, f, r)
 	}
@@ -355,10 +361,15 @@ func (s rulePages) save(c echo.Context, r *store.Rule) error {
 	if err == nil {
 		return did(c, rulePath(saved), done)
 	}
-	if !f.refuse(v, err, "name", "schedule_config:schedule_type", "schedule_config.times:times", "schedule_config.days_of_week:times", "schedule_config.every:every",
+	fields := make([]string, 0, maxFiles)
+	for i := range maxFiles {
+		fields = append(fields, fmt.Sprintf("content_config.media[%d]:media[%d]", i, i))
+	}
+	if !f.refuse(v, err, append(fields, "name", "schedule_config:schedule_type", "schedule_config.times:times", "schedule_config.days_of_week:times", "schedule_config.every:every",
 		"schedule_config.from:every", "schedule_config.cron_expression:cron", "schedule_config.dates:dates", "schedule_config.zone:zone", "schedule_type",
 		"content_config.source:source", "content_config.title:title", "content_config.description:description", "content_config.template:template",
-		"content_config.items:items", "content_config.feed_url:feed_url", "content_config.pause_after:pause_after", "accounts", "platforms:accounts") {
+		"content_config.items:items", "content_config.feed_url:feed_url", "content_config.pause_after:pause_after",
+		"content_config.language:language", "content_config.format:format", "content_config.per_run:per_run", "content_config.media:media", "accounts", "platforms:accounts")...) {
 		return err
 	}
 	return s.showForm(c, http.StatusUnprocessableEntity, f, r)

@@ -25,7 +25,7 @@ func (s taskPages) mountSend(g *echo.Group) {
 	g.GET("/tasks/new", s.newTask)
 	g.POST("/tasks/new", s.saveTask)
 	g.POST("/tasks/check", func(c echo.Context) error {
-		return s.answerForm(c, func(v view, f form) (templ.Component, error) { return v.checkedNow(s.checkTask(v, f)), nil })
+		return s.answerForm(c, func(v view, f form) (templ.Component, error) { return v.checkedNow([]check{s.checkTask(v, f)}), nil })
 	})
 	g.POST("/tasks/chats", func(c echo.Context) error {
 		return s.answerForm(c, func(v view, f form) (templ.Component, error) {

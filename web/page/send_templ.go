@@ -343,7 +343,7 @@ func (v view) sendBody(f form, users []store.Identity, chats templ.Component, c 
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = v.previewOf("/tasks/check", c).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = v.previewOf("/tasks/check", "", []check{c}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

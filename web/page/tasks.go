@@ -23,6 +23,8 @@ const (
 	shownTries = 4
 	// unreachable is the filter for the chats that the dry run could not reach.
 	unreachable = "unreachable"
+	// byteOrderMark is what a table begins with: without it spreadsheets take the text for another encoding.
+	byteOrderMark = "\ufeff"
 )
 
 // SendDeliveries answers with the chats of a broadcast as a table that begins with mark; why says why one has its status.
@@ -273,7 +275,6 @@ func (s taskPages) deliveriesFile(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	const byteOrderMark = "\ufeff" // without it spreadsheets take the text for another encoding
 	s.send(c, s.DB, s.Log, t, byteOrderMark, v.why)
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"belfry/store"
 	"belfry/web/session"
 	"belfry/worker/alerts"
+	"belfry/worker/pipeline"
 	"belfry/worker/tasks"
 )
 
@@ -23,6 +24,11 @@ const (
 	pastEntries = 8
 	maxTrouble  = 3 // of each kind, by name
 )
+
+// housekeeping are the kinds of jobs that come up all the time and would hide the rest.
+var housekeeping = map[string]bool{
+	alerts.Kind: true, alerts.HeartbeatKind: true, store.ChannelKind: true, pipeline.Kind: true, pipeline.RelayKind: true, pipeline.CleanKind: true,
+}
 
 // Today is the first page.
 func Today(s *Server, own *echo.Group) {
@@ -56,8 +62,9 @@ func (s *Server) today(v view) (screen, error) {
 		return errors.Join(o.read(tx), o.readComing(tx), o.readEnded(tx), o.readAlerts(tx, wrong))
 	})
 	first, days := v.plan(o.coming)
+	steps, _ := s.setup(v)
 	return screen{nav: "/", title: v.T("next.title"), body: v.todayBody(), parts: []part{
-		{"hero", v.hero(first, len(o.held.Items) > 0, len(o.identities) == 0)}, {"attention", v.attention(v.troubles(o), o)},
+		{"setup", steps}, {"hero", v.hero(first, len(o.held.Items) > 0, len(o.identities) == 0)}, {"attention", v.attention(v.troubles(o), o)},
 		{"coming", v.coming(days, o.more)}, {"happened", v.happened(o.ended())},
 	}}, err
 }
@@ -85,14 +92,13 @@ func (o *overview) read(tx *store.Tx) (err error) {
 func (o *overview) readComing(tx *store.Tx) error {
 	query := store.Query{Limit: 4 * comingRuns}
 	for range comingPages {
-		jobs, err := tx.Jobs.Upcoming("", query)
+		jobs, err := tx.Jobs.List(store.JobQuery{Query: query})
 		if err != nil {
 			return err
 		}
 		for _, j := range jobs.Items {
 			switch {
-			case j.State == store.JobSetAside, j.State == store.JobPaused, j.Kind == alerts.Kind, j.Kind == alerts.HeartbeatKind:
-				// What only looks after Belfry itself, each minute, would hide the rest.
+			case j.State == store.JobSetAside, j.State == store.JobPaused, housekeeping[j.Kind]:
 			case len(o.coming) == comingRuns:
 				o.more = true
 			default:

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -73,6 +74,28 @@ func (s *Sessions) Bearer(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
+// token is the id of the caller's token; 0 if it has none.
+func (who Caller) token() (id uint64) {
+	if _, err := fmt.Sscanf(string(who), "token %d", &id); err != nil {
+		return 0
+	}
+	return id
+}
+
+// Scraper lets programs of this machine pass that name it by loopback, and others with a good token: a page elsewhere
+// could otherwise have its own name point here.
+func (s *Sessions) Scraper(next echo.HandlerFunc) echo.HandlerFunc {
+	bearer := s.Bearer(next)
+	return func(c echo.Context) error {
+		name := strings.TrimSuffix(hostname(c.Request().Host), ".")
+		ip, err := netip.ParseAddr(name)
+		if isLoopback(c) && (strings.EqualFold(name, "localhost") || err == nil && ip.Unmap().IsLoopback()) {
+			return next(c)
+		}
+		return bearer(c)
+	}
+}
+
 // Owner takes whoever has opened the socket for its owner.
 func Owner(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
@@ -122,11 +145,7 @@ func NameOf(tx *store.Tx, who Caller) (string, error) {
 	case settings:
 		return "the token BELFRY_API_TOKEN", nil
 	}
-	var id uint64
-	if _, err := fmt.Sscanf(string(who), "token %d", &id); err != nil {
-		return "", fmt.Errorf("name the caller %q: %w", who, err)
-	}
-	token, err := tx.Tokens.Get(id)
+	token, err := tx.Tokens.Get(who.token())
 	if err != nil {
 		return "", fmt.Errorf("name the caller %q: %w", who, err)
 	}

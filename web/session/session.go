@@ -31,6 +31,7 @@ type Sessions struct {
 	doorkeeper doorkeeper
 	guesses    *guesses
 	links      *links
+	strangers  limiter
 	underWay   sync.Map // by Caller: a chan struct{} with a place for each request to the API
 }
 

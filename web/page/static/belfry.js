@@ -8,10 +8,21 @@
     here.searchParams.delete('done');
     history.replaceState(history.state, '', here);
   }
+  // What is chosen in a list stays so when the list is shown anew.
+  var chosen = [];
+  document.addEventListener('htmx:sseBeforeMessage', function () {
+    chosen = Array.from(document.querySelectorAll('[form="bulk"]:checked'), function (box) { return box.value; });
+  });
   document.addEventListener('htmx:sseMessage', function () {
     var done = document.getElementById('done');
     if (done) done.remove();
+    document.querySelectorAll('[form="bulk"]').forEach(function (box) {
+      if (chosen.indexOf(box.value) >= 0) box.checked = true;
+    });
   });
+  // The browser knows its zone; the server does not.
+  var zone = document.getElementById('timezone');
+  if (zone && !zone.value) zone.value = Intl.DateTimeFormat().resolvedOptions().timeZone;
   var source = null;
   htmx.createEventSource = function (url) {
     source = new EventSource(url);

@@ -1,0 +1,147 @@
+package page
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"belfry/store"
+	"belfry/worker/search"
+)
+
+// mountTags mounts the pages of rules for tags.
+func (s searchPages) mountTags(g *echo.Group) {
+	s.entry(read, "tags", "/tags")
+	g.GET("/tags", s.tags)
+	g.GET("/tags/new", func(c echo.Context) error { return s.showTag(c, http.StatusOK, newForm(nil), nil, nil) })
+	g.POST("/tags/new", func(c echo.Context) error { return s.saveTag(c, nil) })
+	g.POST("/tags/preview", func(c echo.Context) error { return s.tryTag(c, nil) })
+	ofRule := func(do func(echo.Context, *store.TagRule) error) echo.HandlerFunc {
+		return func(c echo.Context) error {
+			r, err := s.tagRule(s.view(c))
+			if err != nil {
+				return err
+			}
+			return do(c, &r)
+		}
+	}
+	g.GET("/tags/:id", ofRule(func(c echo.Context, r *store.TagRule) error {
+		f := newForm(nil)
+		f.values.Set("name", r.Name)
+		f.values.Set("keywords", strings.Join(r.Keywords, "\n"))
+		f.values.Set("pattern", r.Pattern)
+		return s.showTag(c, http.StatusOK, f, r, nil)
+	}))
+	g.POST("/tags/:id/change", ofRule(s.saveTag))
+	g.POST("/tags/:id/preview", ofRule(s.tryTag))
+	s.step(g, step{
+		path: "/tags/:id/remove", done: "tag-removed",
+		ask: func(v view, _ uint64) (question, error) {
+			r, err := s.tagRule(v)
+			return question{
+				nav: "/tags", ask: "tags.remove_ask", about: r.Name, means: v.T("tags.remove_means"), button: "tags.remove", danger: true,
+				back: tagPath(r.ID), then: "/tags",
+			}, err
+		},
+		act: func(tx *store.Tx, id uint64, _ string) error { return tx.TagRules.Delete(id) },
+	})
+}
+
+func tagPath(n uint64) string { return "/tags/" + id(n) }
+
+// tagRule is the rule that the path names.
+func (s searchPages) tagRule(v view) (r store.TagRule, err error) {
+	number, err := v.number()
+	if err != nil {
+		return r, err
+	}
+	err = s.DB.View(func(tx *store.Tx) (err error) {
+		r, err = tx.TagRules.Get(number)
+		return err
+	})
+	return r, err
+}
+
+// tags lists the rules with how many messages have got their tags lately.
+func (s searchPages) tags(c echo.Context) error {
+	v := s.view(c)
+	var rules store.Page[store.TagRule]
+	var counts map[string]int
+	err := s.DB.View(func(tx *store.Tx) (err error) {
+		counts = search.TaggedLately(tx)
+		rules, err = tx.TagRules.ByName(store.Query{Limit: perPage, Cursor: v.query.Get("cursor")})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return s.show(c, http.StatusOK, v, screen{nav: "/tags", title: v.T("nav.tags"), body: v.tagsBody(rules, counts)})
+}
+
+// showTag shows the form of a rule; r is the one that exists, or nil. trial is what the form's rule would match, or nil.
+func (s searchPages) showTag(c echo.Context, status int, f form, r *store.TagRule, trial *search.Trial) error {
+	v := s.view(c)
+	title := v.T("tags.new")
+	v.path = "/tags/new"
+	if r != nil {
+		title, v.path = r.Name, tagPath(r.ID)
+	}
+	return s.show(c, status, v, screen{nav: "/tags", title: title, body: v.tagBody(f, title, r, trial)})
+}
+
+// tagOf writes what the form says into a rule.
+func (f form) tagOf(r *store.TagRule) {
+	r.Name, r.Keywords, r.Pattern = f.get("name"), nil, f.get("pattern")
+	for line := range strings.Lines(f.get("keywords")) {
+		if line = strings.TrimSpace(line); line != "" {
+			r.Keywords = append(r.Keywords, line)
+		}
+	}
+}
+
+// tryTag shows what the rule of the form would match.
+func (s searchPages) tryTag(c echo.Context, r *store.TagRule) error {
+	f, err := readForm(c)
+	if err != nil {
+		return err
+	}
+	var rule store.TagRule
+	f.tagOf(&rule)
+	trial, err := s.worker.TryTag(rule)
+	if err != nil {
+		return s.refuseTag(c, f, r, err)
+	}
+	return s.showTag(c, http.StatusOK, f, r, &trial)
+}
+
+// saveTag saves the rule of the form.
+func (s searchPages) saveTag(c echo.Context, r *store.TagRule) error {
+	f, err := readForm(c)
+	if err != nil {
+		return err
+	}
+	done := "tag-added"
+	err = s.DB.Update(func(tx *store.Tx) error {
+		if r != nil {
+			done = "tag-changed"
+			_, err := search.ChangeTag(tx, r.ID, f.tagOf)
+			return err
+		}
+		var rule store.TagRule
+		f.tagOf(&rule)
+		_, err := search.AddTag(tx, rule)
+		return err
+	})
+	if err != nil {
+		return s.refuseTag(c, f, r, err)
+	}
+	return did(c, "/tags", done)
+}
+
+func (s searchPages) refuseTag(c echo.Context, f form, r *store.TagRule, err error) error {
+	if !f.refuse(s.view(c), err, "name", "keywords", "pattern") {
+		return err
+	}
+	return s.showTag(c, http.StatusUnprocessableEntity, f, r, nil)
+}
