@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -144,13 +145,18 @@ func (m *machine) property(t *testing.T, name string) string {
 	return m.must(t, "systemctl show --value -p "+name+" belfry.service")
 }
 
-// after does something and waits until the journal of a unit says that line.
+// after does something and waits until the journal of a unit says that line once more. It
+// counts from the journal's begin: with -u, journalctl 252 skips an entry behind a cursor
+// that is another unit's.
 func (m *machine) after(t *testing.T, do, unit, line string) {
 	t.Helper()
-	cursor := m.must(t, "journalctl -n 1 --show-cursor -o cat | sed -n 's/^-- cursor: //p'")
+	before := strings.Count(m.must(t, "journalctl --no-pager -o cat -u "+unit), line)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	follow := m.command(ctx, "exec journalctl -u "+unit+" --follow --no-tail -o cat --after-cursor='"+cursor+"'")
+	follow := m.command(ctx, "exec journalctl -u "+unit+" --follow --no-tail -o cat")
+	// nsenter has a child in the machine, which does not end with it.
+	follow.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	follow.Cancel = func() error { return syscall.Kill(-follow.Process.Pid, syscall.SIGKILL) }
 	out, err := follow.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -159,13 +165,13 @@ func (m *machine) after(t *testing.T, do, unit, line string) {
 		t.Fatal(err)
 	}
 	m.must(t, do)
-	found := false
-	for said := bufio.NewScanner(out); !found && said.Scan(); {
-		found = strings.Contains(said.Text(), line)
+	found := 0
+	for said := bufio.NewScanner(out); found <= before && said.Scan(); {
+		found += strings.Count(said.Text(), line)
 	}
 	cancel()
 	follow.Wait() // was killed just now, and that is all it has to say
-	if !found {
+	if found <= before {
 		t.Fatalf("the journal of %s does not say %q:\n%s", unit, line, m.must(t, "journalctl --no-pager -n 60 -u "+unit))
 	}
 }

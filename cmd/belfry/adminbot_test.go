@@ -21,7 +21,6 @@ import (
 	"belfry/worker/accounts"
 	"belfry/worker/adminbot"
 	"belfry/worker/alerts"
-	"belfry/worker/identities"
 	"belfry/worker/notices"
 	"belfry/worker/posts"
 	"belfry/worker/tasks"
@@ -53,7 +52,8 @@ func (c *chat) messages() []telegramtest.Message { return c.tg.PrivateMessages(c
 // greet waits until the bot listens: what is written from then on is heard. Then it writes to it.
 func (c *chat) greet() {
 	c.t.Helper()
-	if err := c.tg.AwaitDone(c.ctx, "updates.getState", 1); err != nil {
+	bots := strings.Count(strings.Join(c.env, " "), "BOT_TOKEN=") // each of them listens
+	if err := c.tg.AwaitDone(c.ctx, "updates.getState", bots); err != nil {
 		c.t.Fatalf("the bot does not listen: %v", err)
 	}
 	c.tg.Write(c.admin, c.bot, "/menu")
@@ -137,14 +137,8 @@ func TestTheAdminBotAnswersWhileEverythingIsPaused(t *testing.T) {
 
 func TestAlertsAndHeartbeatAreNoPartOfAPause(t *testing.T) {
 	t.Parallel()
-	var parts []worker.Module
-	for _, m := range (workers{
-		identities: &identities.Worker{}, posts: &posts.Worker{}, tasks: &tasks.Worker{}, accounts: &accounts.Worker{},
-		notices: &notices.Worker{}, alerts: &alerts.Worker{}, adminBot: &adminbot.Bot{},
-	}).modules() {
-		parts = append(parts, m.Module)
-	}
-	evenPaused := worker.Join(parts...).EvenPaused
+	evenPaused := worker.Join((&posts.Worker{}).Module(), (&tasks.Worker{}).Module(), (&accounts.Worker{}).Module(), (&notices.Worker{}).Module(),
+		(&alerts.Worker{}).Module(), (&adminbot.Bot{}).Module()).EvenPaused
 	for lane, want := range map[string]bool{
 		alerts.Kind: true, alerts.HeartbeatKind: true, adminbot.BackupKind: true, store.Notice{Chat: "1"}.Lane(): true,
 		store.Notice{Chat: "1", First: true}.Lane(): true, store.Notice{Chat: "1", File: "a.db"}.Lane(): true,

@@ -5,10 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
-	"path/filepath"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -28,8 +25,7 @@ func newBackup() *cobra.Command {
 	return c
 }
 
-// backup writes a verified copy. The service may see another /tmp than the caller, so it writes the copy
-// beside its file, and this command moves it.
+// backup writes a verified copy: beside the file at first.
 func backup(ctx context.Context, l *local, file string, sealed bool, passphrase string) error {
 	if _, err := os.Lstat(file); err == nil {
 		return store.Invalid("FILE", "invalid.exists", file)
@@ -48,8 +44,8 @@ func backup(ctx context.Context, l *local, file string, sealed bool, passphrase 
 	if sealed && key == nil {
 		return store.Invalid("BELFRY_KEY_FILE", "invalid.no_key_at", keyFile)
 	}
-	beside := filepath.Join(filepath.Dir(l.file.DB), fmt.Sprintf("backup-%d.db", time.Now().UnixNano()))
-	if err := l.call(ctx, http.MethodPost, "/backup", map[string]string{"file": beside}, nil); err != nil {
+	beside, err := backupBeside(ctx, l)
+	if err != nil {
 		return err
 	}
 	if sealed {

@@ -66,6 +66,9 @@ func repair(ctx context.Context, f fileSetting, path string, out io.Writer) erro
 		return err
 	}
 	done, err := store.Repair(ctx, path, store.Options{Key: key, Verifier: verifier()})
+	if err == nil {
+		err = audit(path, key, "repair")
+	}
 	if err != nil {
 		return err
 	}

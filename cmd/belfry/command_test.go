@@ -133,7 +133,7 @@ func TestSettingsComeFromTheFlagThenTheVariableThenTheDefault(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := defaultSettings()
-	want.Timezone, want.DisableWorkers, want.Tasks.Targets, want.Admins, want.Posts.Backoff = "Europe/Moscow", true, []string{"-100", "@news"}, people{5, 6}, 2*time.Minute
+	want.Timezone, want.Lang, want.DisableWorkers, want.Tasks.Targets, want.Admins, want.Posts.Backoff = "Europe/Moscow", "en", true, []string{"-100", "@news"}, people{5, 6}, 2*time.Minute
 	if !reflect.DeepEqual(s, want) || want.Listen != "127.0.0.1:8080" || want.Tasks.MaxPause != 40*time.Second {
 		t.Errorf("the settings are %+v", s)
 	}
@@ -194,7 +194,7 @@ func TestAWrongSettingIsNamedWithItsCure(t *testing.T) {
 		{"BELFRY_ALERT_WEBHOOK=example.com/x", "BELFRY_ALERT_WEBHOOK is not an http or https address: write it as"},
 		{"BELFRY_HEARTBEAT_URL=foo", "BELFRY_HEARTBEAT_URL is not an http or https address: write it as"},
 		{"BELFRY_PROXY=127.0.0.1:1080", "BELFRY_PROXY is not an address of a proxy: write it as http://user:password@host:3128"},
-		{"BELFRY_ALLOW_PRIVATE=http://media.example", "is not an address, a prefix or a host name: write it as"},
+		{"BELFRY_ALLOW_PRIVATE=http://media.example", "is not an address, a prefix or a host: write it as"},
 		{"BELFRY_INSTAGRAM_WEB_URL=www.instagram.com", "BELFRY_INSTAGRAM_WEB_URL is not an http or https address: write it as https://host"},
 		{"BELFRY_TELEGRAM_DC=foo", "write it as 2@127.0.0.1:24430"},
 		{"BELFRY_TELEGRAM_KEY=foo", "BELFRY_TELEGRAM_KEY is not PEM"},

@@ -2,7 +2,6 @@ package main
 
 import (
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -12,10 +11,26 @@ import (
 	"belfry/platform/telegram"
 	"belfry/store"
 	"belfry/worker/identities"
+	"belfry/worker/notices"
 )
 
-// configureBots makes the bots of the settings identities, and returns the one that tells the
-// admins: the one that is for it, or the one that posts. Its ID is 0 if there is none.
+// mustHaveApplication refuses accounts in the settings if neither they nor the file have an application.
+func (s *settings) mustHaveApplication(apps identities.Applications) error {
+	if id, hash := apps.Telegram(); id != 0 && hash != "" {
+		return nil
+	}
+	for _, account := range [][2]string{
+		{"TELEGRAM_BOT_TOKEN", s.TelegramBotToken}, {"TELETHON_SESSION", s.TelethonSession}, {"ADMIN_NOTIFY_BOT_TOKEN", s.AdminBotToken},
+	} {
+		if account[1] != "" {
+			return store.Invalid("TELEGRAM_API_ID and TELEGRAM_API_HASH", "invalid.api_missing", account[0])
+		}
+	}
+	return nil
+}
+
+// configureBots makes the bots of the settings identities, and returns the one that is to tell the admins. Its ID is 0
+// if they name none.
 func (s *settings) configureBots(db *store.DB) (notify uint64, err error) {
 	err = db.Update(func(tx *store.Tx) error {
 		if s.TelegramBotToken != "" {
@@ -28,14 +43,25 @@ func (s *settings) configureBots(db *store.DB) (notify uint64, err error) {
 			notify = i.ID
 			return ofSetting("ADMIN_NOTIFY_BOT_TOKEN", err)
 		}
-		i, err := tx.Identities.ByName(telegram.Platform, identities.Main)
-		if errors.Is(err, store.ErrNotFound) {
+		if s.AdminBotToken == "" {
 			return nil
 		}
+		i, err := tx.Identities.ByName(telegram.Platform, identities.Main)
 		notify = i.ID
 		return err
 	})
 	return notify, err
+}
+
+// warnWithoutBot logs that the admins of the settings are told nothing.
+func (s *settings) warnWithoutBot(db *store.DB, w *notices.Worker, log zerolog.Logger) error {
+	return db.View(func(tx *store.Tx) error {
+		told, err := w.Told(tx)
+		if err == nil && len(s.Admins) > 0 && told.Login == 0 {
+			log.Warn().Msg("ADMIN_ID is set, but there is no bot to notify the admins: choose one in Settings, or set ADMIN_NOTIFY_BOT_TOKEN")
+		}
+		return err
+	})
 }
 
 // adopt takes over the user account of the setting TELETHON_SESSION: the text of a session, or the

@@ -27,16 +27,22 @@ var (
 		"platform/*":         {"platform", "platform/fetch"},
 		"platform/instagram": {"platform", "platform/fetch", "platform/rest"},
 		"platform/x":         {"platform", "platform/fetch", "platform/rest"},
-		"worker":             {"store", "scheduler"},
+		"worker":             {"store", "scheduler", "platform"}, // what people tell bots
 		"worker/*":           {"store", "scheduler", "i18n", "platform", "adapters", "worker", "worker/send"},
-		"worker/accounts":    {"store", "scheduler", "i18n", "platform", "adapters", "worker", "worker/identities"}, // some sites are asked as a login
-		"worker/rules":       {"store", "scheduler", "i18n", "platform", "adapters", "worker", "worker/posts"},      // they make posts
-		"worker/adminbot":    {"store", "scheduler", "i18n", "platform", "adapters", "worker", "workers"},           // a door to their actions
-		"web":                {"store", "scheduler", "i18n", "workers", "web/session", "web/api", "web/page"},
+		"worker/accounts":    {"store", "scheduler", "i18n", "platform", "adapters", "worker", "worker/identities"},                                              // some sites are asked as a login
+		"worker/bookings":    {"store", "scheduler", "i18n", "platform", "worker", "worker/send", "worker/identities"},                                           // the default bot serves clients
+		"worker/rules":       {"store", "scheduler", "i18n", "platform", "adapters", "worker", "worker/posts"},                                                   // they make posts
+		"worker/jobs":        {"store", "scheduler", "i18n", "platform", "adapters", "worker", "worker/send", "worker/posts", "worker/rules", "worker/accounts"}, // what jobs of the owner's own do
+		"worker/search":      {"store", "scheduler", "i18n", "platform", "adapters", "worker", "worker/posts"},                                                   // watches make drafts
+		"worker/pipeline":    {"store", "scheduler", "i18n", "platform", "adapters", "worker", "worker/search"},                                                  // it indexes
+		"worker/moving":      {"store", "scheduler", "i18n", "platform", "adapters", "worker", "workers"},                                                        // what it reads, they own
+		"worker/adminbot":    {"store", "scheduler", "i18n", "platform", "adapters", "worker", "workers"},                                                        // a door to their actions
+		"web":                {"store", "scheduler", "i18n", "workers", "web/session", "web/api", "web/page", "web/metrics"},
 		"web/session":        {"store"},
 		"web/api":            {"store", "scheduler", "i18n", "platform", "workers", "web/session"},
+		"web/metrics":        {"store", "scheduler", "worker"},
 		"web/page":           {"store", "scheduler", "i18n", "platform", "workers", "web/session"},
-		"cmd":                {"store", "scheduler", "i18n", "platform", "adapters", "worker", "workers", "web", "web/api", "web/page"},
+		"cmd":                {"store", "scheduler", "i18n", "platform", "adapters", "worker", "workers", "web", "web/api", "web/page", "web/metrics"},
 		"systemd":            {},
 		"docs":               {"store", "scheduler", "platform", "adapters", "worker/tasks"}, // what is measured there
 	}
@@ -48,22 +54,26 @@ var (
 		"i18n":               {"store"},          // what has messages, and as which sentences it is shown
 		"scheduler":          {"i18n", "worker"}, // schedulertest runs modules
 		"platform/profile":   {"i18n"},
-		"platform/telegram":  {"worker/media"}, // what is sent was uploaded
 		"platform/instagram": {"platform/platformtest"},
 		"platform/x":         {"platform/platformtest"},
 		"worker/tasks":       {"worker/identities"}, // a login that can act again
+		"worker/jobs":        {"worker/notices"},    // what the checks of accounts tell
 		"worker/alerts":      {"worker/identities"}, // one that cannot
+		"worker/pipeline":    {"worker/posts"},      // what falls due meanwhile
+		// What becomes of messages.
+		"worker/channels": {"worker/pipeline", "worker/search", "worker/identities"},
 		// It plays all of them, each with the part that lies beside it.
 		"worker/simulation": {"workers"},
 	}
 
 	// onlyIn names libraries that are the business of certain rooms alone.
 	onlyIn = map[string][]string{
-		"github.com/gotd/":              {"platform/telegram"},
-		"go.etcd.io/bbolt":              {"store"},
-		"github.com/reugn/go-quartz":    {"scheduler"},
-		"github.com/labstack/echo":      {"web", "web/session", "web/api", "web/page", "cmd"},
-		"github.com/danielgtaylor/huma": {"web/api", "cmd"},
+		"github.com/gotd/":                    {"platform/telegram"},
+		"go.etcd.io/bbolt":                    {"store"},
+		"github.com/reugn/go-quartz":          {"scheduler"},
+		"github.com/labstack/echo":            {"web", "web/session", "web/api", "web/page", "cmd"},
+		"github.com/danielgtaylor/huma":       {"web/api", "cmd"},
+		"github.com/prometheus/client_golang": {"worker", "worker/posts", "worker/rules", "worker/tasks", "worker/accounts", "worker/alerts", "worker/channels", "worker/pipeline", "web/metrics"},
 	}
 
 	// testsMayUse are libraries that tests of other rooms may use, too: a row that is damaged on

@@ -68,6 +68,17 @@ func printTable[T any](w io.Writer, header string, items []T, row func(T) []any)
 	return table.Flush()
 }
 
+// printFields prints a line for each field that is not empty.
+func printFields(w io.Writer, fields [][2]any) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, f := range fields {
+		if f[1] != "" {
+			fmt.Fprintf(table, "%s\t%v\n", f[0], f[1])
+		}
+	}
+	return table.Flush()
+}
+
 // moment writes a time in UTC, or nothing for none.
 func moment(t time.Time) string {
 	if t.IsZero() {

@@ -34,6 +34,18 @@ func version() string {
 	return "dev"
 }
 
+// commit is the commit that this program was made of, as far as the Go command knows it.
+func commit() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				return s.Value
+			}
+		}
+	}
+	return "unknown"
+}
+
 // The exit codes.
 const (
 	exitDone   = 0
@@ -65,9 +77,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		commands []*cobra.Command
 	}{
 		{"Service:", []*cobra.Command{newServe(), newDemo(), newDoctor()}},
-		{"Work:", []*cobra.Command{newTasks(), newAccounts(), newJobs(), newAlerts()}},
-		{"Access:", []*cobra.Command{newLogin(), newToken(), newPage()}},
-		{"File:", []*cobra.Command{newBackup(), newRestore(), newCheck(), newCompact()}},
+		{"Work:", []*cobra.Command{newPosts(), newRules(), newTasks(), newChannels(), newSearch(), newPipeline(), newAccounts(), newJobs(), newAlerts()}},
+		{"Access:", []*cobra.Command{newLogin(), newToken(), newPage(), newAudit()}},
+		{"File:", []*cobra.Command{newBackup(), newRestore(), newCheck(), newCompact(), newImport(), newExport()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})
 		for _, c := range group.commands {

@@ -29,6 +29,9 @@ func newRestore() *cobra.Command {
 		for _, p := range problems {
 			fmt.Fprintln(out, p)
 		}
+		if err == nil {
+			err = audit(f.DB, key, "restore")
+		}
 		if err != nil {
 			return err
 		}
@@ -48,9 +51,16 @@ resume everything with: belfry jobs resume --all
 // newCompact returns the command that gives back the space that the file does not use.
 func newCompact() *cobra.Command {
 	return newFileCommand("compact", "Give back the space that the file does not use, while the service is stopped.", func(c *cobra.Command, f fileSetting, _ []string) error {
+		key, err := f.key(false)
+		if err != nil {
+			return err
+		}
 		before, after, err := store.Compact(c.Context(), f.DB, store.Options{Verifier: verifier()})
 		if errors.Is(err, store.ErrInUse) {
 			return fmt.Errorf("%w (stop the service, run this, and start it again)", err)
+		}
+		if err == nil {
+			err = audit(f.DB, key, "compact")
 		}
 		if err != nil {
 			return err

@@ -157,7 +157,7 @@ func TestCompactGivesSpaceBack(t *testing.T) {
 	}
 	for i := range 2 {
 		err := db.Update(func(tx *store.Tx) error {
-			return tx.Settings.Set("big", strings.Repeat("x", (1-i)*(20<<20)))
+			return tx.Settings.Set("big", strings.Repeat("x", (1-i)*(40<<20)))
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -20,7 +20,9 @@ import (
 	"belfry/platform/fetch"
 	"belfry/store"
 	"belfry/worker/accounts"
+	"belfry/worker/jobs"
 	"belfry/worker/media"
+	"belfry/worker/pipeline"
 	"belfry/worker/posts"
 	"belfry/worker/rules"
 	"belfry/worker/tasks"
@@ -55,12 +57,12 @@ type settings struct {
 	fileSetting
 	Listen        string   `flag:"listen" env:"BELFRY_LISTEN" default:"127.0.0.1:8080" help:"Address of the page and the API."`
 	Hosts         []string `flag:"hosts" env:"BELFRY_HOSTS" help:"More host names under which the page opens, separated by commas,\nas behind a reverse proxy."`
-	Timezone      string   `flag:"timezone" env:"BELFRY_TIMEZONE" default:"UTC" help:"Time zone of the page, such as Europe/Moscow."`
-	Lang          string   `flag:"lang" env:"BELFRY_LANG" default:"en" help:"Language of the page: en or ru."`
+	Timezone      string   `flag:"timezone" env:"BELFRY_TIMEZONE" help:"Time zone, such as Europe/Moscow. By default as chosen on the page, or UTC."`
+	Lang          string   `flag:"lang" env:"BELFRY_LANG" help:"Language: en or ru. By default as chosen on the page, or en."`
 	APIToken      string   `flag:"api-token" env:"BELFRY_API_TOKEN" help:"A fixed token for the API. Tokens of belfry token are safer."`
 	AdminPassword string   `flag:"admin-password" env:"BELFRY_ADMIN_PASSWORD" help:"Password of the page, set at the first start."`
 
-	TelegramAPIID    int    `flag:"telegram-api-id" env:"TELEGRAM_API_ID" help:"The application's id from my.telegram.org."`
+	TelegramAPIID    int    `flag:"telegram-api-id" env:"TELEGRAM_API_ID" help:"The application's id from my.telegram.org.\nBy default what was entered on the page."`
 	TelegramAPIHash  string `flag:"telegram-api-hash" env:"TELEGRAM_API_HASH" help:"The application's hash from my.telegram.org."`
 	TelegramBotToken string `flag:"telegram-bot-token" env:"TELEGRAM_BOT_TOKEN" help:"Token of the bot that posts, from @BotFather."`
 	TelegramChat     string `flag:"telegram-chat" env:"TELEGRAM_CHAT" help:"The bot's default channel or chat, such as @channel."`
@@ -69,23 +71,26 @@ type settings struct {
 
 	TelethonSession string `flag:"telethon-session" env:"TELETHON_SESSION" help:"A user account: a Telethon StringSession or .session file, imported once."`
 
-	AdminBotToken    string        `flag:"admin-notify-bot-token" env:"ADMIN_NOTIFY_BOT_TOKEN" help:"Token of the bot that notifies the admins.\nBy default the bot of TELEGRAM_BOT_TOKEN."`
-	Admins           people        `flag:"admin-id" env:"ADMIN_ID" help:"Telegram ids of the admins, separated by commas.\nEach admin has to write to the bot once."`
+	AdminBotToken    string        `flag:"admin-notify-bot-token" env:"ADMIN_NOTIFY_BOT_TOKEN" help:"Token of the bot that notifies the admins.\nBy default the one chosen on the page, or the bot of TELEGRAM_BOT_TOKEN."`
+	Admins           people        `flag:"admin-id" env:"ADMIN_ID" help:"Telegram ids of the admins, separated by commas. Each admin has to write\nto the bot once. By default those who were added on the page."`
 	AlertWebhook     string        `flag:"alert-webhook" env:"BELFRY_ALERT_WEBHOOK" help:"Address that gets each alert, new and resolved, as JSON by POST."`
+	AlertSecret      string        `flag:"alert-webhook-secret" env:"BELFRY_ALERT_WEBHOOK_SECRET" help:"Signs the calls of that address, such as whsec_…: openssl rand -base64 32."`
 	Heartbeat        string        `flag:"heartbeat-url" env:"BELFRY_HEARTBEAT_URL" help:"Address that is called each minute while there are no open alerts,\nso that another service notices a dead server."`
 	InstagramWeb     string        `flag:"instagram-web-url" env:"BELFRY_INSTAGRAM_WEB_URL" help:"Another address of Instagram's web site."`
 	InstagramURL     string        `flag:"instagram-url" env:"BELFRY_INSTAGRAM_URL" help:"Another address of the API through which Belfry posts on Instagram."`
 	XURL             string        `flag:"x-url" env:"BELFRY_X_URL" help:"Another address of X."`
 	PublicURL        string        `flag:"public-url" env:"BELFRY_PUBLIC_URL" help:"Where this page is reached from the internet, such as https://belfry.example."`
 	Proxy            string        `flag:"proxy" env:"BELFRY_PROXY" help:"Proxy of account checks, such as socks5://127.0.0.1:1080."`
-	AllowPrivate     fetch.Allowed `flag:"allow-private" env:"BELFRY_ALLOW_PRIVATE" help:"Private addresses that media and account checks may use,\nsuch as 10.0.0.0/8 or media.example."`
+	AllowPrivate     fetch.Allowed `flag:"allow-private" env:"BELFRY_ALLOW_PRIVATE" help:"Private addresses that may be reached,\nsuch as 10.0.0.0/8, media.example or 127.0.0.1:8099."`
 	BackupPassphrase string        `flag:"backup-passphrase" env:"BELFRY_BACKUP_PASSPHRASE" help:"Encrypts the backups of the admin bot, which sends none without it.\nKeep a copy elsewhere."`
 
 	Posts    posts.Config    `settings:"of posts"`
 	Rules    rules.Config    `settings:"of rules and their AI"`
+	Pipeline pipeline.Config `settings:"of the stages that messages of channels pass"`
 	Tasks    tasks.Config    `settings:"of broadcasts"`
 	Accounts accounts.Config `settings:"of account checks"`
 	Uploads  media.Config    `settings:"of uploaded media"`
+	Jobs     jobs.Config     `settings:"of jobs"`
 
 	Media          string `flag:"media" env:"BELFRY_MEDIA" help:"Folder of the media of posts. By default media beside the file."`
 	DisableWorkers bool   `flag:"disable-workers" env:"DISABLE_WORKERS" help:"Serve page and API, but run no jobs."`
@@ -143,29 +148,25 @@ func oneOf(setting, given string, known ...string) *store.FieldError {
 }
 
 // validate checks what the flags' types cannot, and fills in what depends on other settings.
-func (s *settings) validate() (*time.Location, error) {
-	zone, err := time.LoadLocation(s.Timezone)
-	noApplication := s.TelegramAPIID == 0 || s.TelegramAPIHash == ""
-	const application = "TELEGRAM_API_ID and TELEGRAM_API_HASH"
+func (s *settings) validate() error {
+	_, err := time.LoadLocation(s.Timezone)
 	for _, refused := range []*store.FieldError{
-		oneOf("BELFRY_LANG", s.Lang, i18n.Languages...),
+		unless(s.Lang == "" || i18n.Known(s.Lang), "BELFRY_LANG", "invalid.not_one_of", s.Lang, strings.Join(i18n.Languages, ", ")),
 		oneOf("BELFRY_LOG_LEVEL", s.LogLevel, "debug", "info", "warn", "error"),
 		oneOf("BELFRY_LOG_FORMAT", s.LogFormat, "auto", "console", "json"),
 		unless(err == nil && s.Timezone != "Local", "BELFRY_TIMEZONE", "invalid.zone", s.Timezone),
-		unless(!noApplication || s.TelegramBotToken == "", application, "invalid.api_missing", "TELEGRAM_BOT_TOKEN"),
-		unless(!noApplication || s.TelethonSession == "", application, "invalid.api_missing", "TELETHON_SESSION"),
 		unless(s.AdminBotToken == "" || len(s.Admins) > 0, "ADMIN_ID", "invalid.admin_missing"),
-		unless(!noApplication || s.AdminBotToken == "", application, "invalid.api_missing", "ADMIN_NOTIFY_BOT_TOKEN"),
 	} {
 		if refused != nil {
-			return nil, refused
+			return refused
 		}
 	}
-	if err := errors.Join(s.Posts.Validate(), s.Rules.Validate(), s.Tasks.Validate(), s.Accounts.Validate(), s.Uploads.Validate()); err != nil {
-		return nil, err
+	if err := errors.Join(s.Posts.Validate(), s.Rules.Validate(), s.Tasks.Validate(), s.Accounts.Validate(), s.Uploads.Validate(), s.Jobs.Validate()); err != nil {
+		return err
 	}
+	s.Jobs.BackupDir = absolute(s.Jobs.BackupDir)
 	s.Media = absolute(cmp.Or(s.Media, filepath.Join(filepath.Dir(s.DB), "media")))
-	return zone, nil
+	return nil
 }
 
 // logger writes to w as the settings say.

@@ -4,11 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -67,17 +65,11 @@ func newTasksShow() *cobra.Command {
 	return withJSON(newAPICommand("show ID", "Show a broadcast: its progress and what comes next.", func(ctx context.Context, l *local, args []string) error {
 		var t taskShown
 		return l.ask(ctx, http.MethodGet, "/tasks/"+args[0], nil, &t, func() error {
-			table := tabwriter.NewWriter(l.out, 0, 0, 2, ' ', 0)
-			for _, line := range [][2]any{
+			return printFields(l.out, [][2]any{
 				{"status", t.state()}, {"chats", t.Total}, {"sent", t.Sent}, {"failed", t.Failed}, {"skipped", t.Skipped},
 				{"next chat", t.NextTarget}, {"next (UTC)", moment(t.NextAt)}, {"why not before", t.Waiting.Text},
 				{"ends about (UTC)", moment(t.EstimatedEnd)}, {"last error", t.LastError},
-			} {
-				if line[1] != "" {
-					fmt.Fprintf(table, "%s\t%v\n", line[0], line[1])
-				}
-			}
-			return table.Flush()
+			})
 		})
 	}))
 }
@@ -124,14 +116,7 @@ func newTasksCreate() *cobra.Command {
 		if request.QuietFrom, request.QuietTo, both = strings.Cut(request.Quiet, "-"); request.Quiet != "" && !both {
 			return store.Invalid("--quiet", "invalid.quiet", request.Quiet)
 		}
-		if request.Text == "-" {
-			text, err := io.ReadAll(os.Stdin)
-			if err != nil {
-				return fmt.Errorf("read the text: %w", err)
-			}
-			request.Text = strings.TrimRight(string(text), "\n")
-		}
-		return nil
+		return readText(&request.Text)
 	}
 	return withJSON(c)
 }

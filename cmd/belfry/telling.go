@@ -10,6 +10,8 @@ import (
 
 	"belfry/platform"
 	"belfry/platform/telegram"
+	"belfry/store"
+	"belfry/worker"
 	"belfry/worker/alerts"
 )
 
@@ -28,6 +30,15 @@ func (b bot) Edit(ctx context.Context, messageID int64, p platform.Post) error {
 // Answer ends the wait of whoever has pressed a button.
 func (b bot) Answer(ctx context.Context, queryID int64, text string) error {
 	return b.network.Answer(ctx, b.identity, queryID, text)
+}
+
+// hearFirst returns what hands what people tell bots to the first of the modules that it is meant for.
+func hearFirst(modules ...worker.Module) func(*store.Tx, platform.Heard) error {
+	handle := worker.Join(modules...).HandleUpdate
+	return func(tx *store.Tx, h platform.Heard) error {
+		_, err := handle(tx, h)
+		return err
+	}
 }
 
 // disk measures the disk that the file is on. A backup or a migration needs the file's size once more.
