@@ -33,7 +33,7 @@ func TestTheWorkerOfTheDocumentRuns(t *testing.T) {
 	if outside := apply(t, dir, "worker.md"); len(outside) > 8 {
 		t.Errorf("the worker touches %d files outside of its folder: %q", len(outside), outside)
 	}
-	run(t, dir, "go", "test", "./worker/notes", "./i18n")
+	run(t, dir, "go", "test", "-timeout", "20m", "./worker/notes", "./i18n")
 	binary := filepath.Join(dir, "belfry")
 	run(t, dir, "go", "build", "-o", binary, "./cmd/belfry")
 	notes := serve(t, binary)
