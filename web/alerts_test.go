@@ -325,7 +325,7 @@ func TestJobsThatLookAfterBelfryAreNamed(t *testing.T) {
 	h.signIn()
 	h.looking()
 	h.update(func(tx *store.Tx) error {
-		for _, kind := range []string{alerts.HeartbeatKind, "backup"} {
+		for _, kind := range []string{"backup"} {
 			at := tx.Now().Add(time.Hour)
 			if err := tx.Jobs.Put(&store.Job{Name: kind, Kind: kind, Lane: kind, Trigger: store.Trigger{Every: time.Hour}, State: store.JobWaiting, Occurrence: at, Due: at}); err != nil {
 				return err
@@ -339,10 +339,10 @@ func TestJobsThatLookAfterBelfryAreNamed(t *testing.T) {
 		return tx.Jobs.Put(&store.Job{Name: n.JobName(), Kind: "notice", Subject: n.ID, Lane: "notices", Trigger: store.Trigger{At: at}, State: store.JobWaiting, Occurrence: at, Due: at})
 	})
 	page := h.get("/jobs")
-	page.has(t, "Health check", "every minute", "Heartbeat", "Backup to Telegram", "Webhook call", `<option value="alerts">`, `<option value="heartbeat">`)
+	page.has(t, "Health check", "every minute", "Backup to Telegram", "Webhook call", `<option value="alerts">`)
 	page.lacks(t, "&#34;text&#34;")
 	h.get("/jobs/alerts").has(t, `href="/alerts">Health check</a>`)
 	first := h.get("/")
 	first.has(t, "Backup to Telegram")
-	first.lacks(t, "Health check", "Heartbeat")
+	first.lacks(t, "Health check")
 }

@@ -135,12 +135,12 @@ func TestTheAdminBotAnswersWhileEverythingIsPaused(t *testing.T) {
 	p.stop()
 }
 
-func TestAlertsAndHeartbeatAreNoPartOfAPause(t *testing.T) {
+func TestAlertsAreNoPartOfAPause(t *testing.T) {
 	t.Parallel()
 	evenPaused := worker.Join((&posts.Worker{}).Module(), (&tasks.Worker{}).Module(), (&accounts.Worker{}).Module(), (&notices.Worker{}).Module(),
 		(&alerts.Worker{}).Module(), (&adminbot.Bot{}).Module()).EvenPaused
 	for lane, want := range map[string]bool{
-		alerts.Kind: true, alerts.HeartbeatKind: true, adminbot.BackupKind: true, store.Notice{Chat: "1"}.Lane(): true,
+		alerts.Kind: true, adminbot.BackupKind: true, store.Notice{Chat: "1"}.Lane(): true,
 		store.Notice{Chat: "1", First: true}.Lane(): true, store.Notice{Chat: "1", File: "a.db"}.Lane(): true,
 		store.Notice{Chat: store.WebhookChat}.Lane(): true,
 		accounts.Kind: false, store.Identity{Platform: "telegram", Name: "notices"}.Lane(): false,

@@ -27,7 +27,7 @@ const (
 
 // housekeeping are the kinds of jobs that come up all the time and would hide the rest.
 var housekeeping = map[string]bool{
-	alerts.Kind: true, alerts.HeartbeatKind: true, store.ChannelKind: true, pipeline.Kind: true, pipeline.RelayKind: true, pipeline.CleanKind: true,
+	alerts.Kind: true, store.ChannelKind: true, pipeline.Kind: true, pipeline.RelayKind: true, pipeline.CleanKind: true,
 }
 
 // Today is the first page.

@@ -7,7 +7,7 @@
 // As long as an alert stands, the same is not told again. A look costs what there is to find, and not what
 // there is.
 //
-// The job heartbeat calls an address as long as nobody has to look at anything, so that a server that
+// Each look also calls the address of a heartbeat as long as nobody has to look at anything, so that a server that
 // is dead is noticed elsewhere.
 package alerts
 
@@ -15,7 +15,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -29,11 +28,8 @@ import (
 	"belfry/worker"
 )
 
-// The kinds of jobs of this package, which are also their names.
-const (
-	Kind          = "alerts"
-	HeartbeatKind = "heartbeat"
-)
+// Kind is the kind of the job that looks, and its name.
+const Kind = "alerts"
 
 // A Teller writes what those who run Belfry are told, in the transaction that it is about. It sees to
 // its being sent.
@@ -69,7 +65,7 @@ type Config struct {
 }
 
 const (
-	period = time.Minute // between two looks, and two beats
+	period = time.Minute // between two looks
 	jitter = 0.2
 
 	failures = 3               // in a row of one job that are told
@@ -104,10 +100,9 @@ func (w *Worker) Module() worker.Module {
 	retry := scheduler.Retry{Backoff: 10 * time.Second, Jitter: jitter}
 	return worker.Module{
 		Kinds: map[string]scheduler.Kind{
-			Kind:          {Worker: looker{w}, Timeout: time.Minute, Retry: retry},
-			HeartbeatKind: {Worker: heart{w}, Timeout: time.Minute, Retry: retry},
+			Kind: {Worker: looker{w}, Timeout: time.Minute, Retry: retry},
 		},
-		EvenPaused: func(lane string) bool { return lane == Kind || lane == HeartbeatKind },
+		EvenPaused: func(lane string) bool { return lane == Kind },
 		Start:      w.start,
 		Metrics:    []prometheus.Collector{worker.Gauge(w.db, "belfry_alerts", "Alerts by state.", []string{"state"}, countAlerts)},
 	}
@@ -125,72 +120,19 @@ func countAlerts(tx *store.Tx, set func(float64, ...string)) error {
 	return nil
 }
 
-// start puts the jobs into the schedule.
+// start puts the job into the schedule, in a lane of its own: what keeps others waiting must not keep it.
 func (w *Worker) start() error {
 	err := w.db.Update(func(tx *store.Tx) error {
 		if job, err := tx.Jobs.ByName(Kind); err == nil {
 			w.gap.Store(&gap{job.LastRun, w.last.clock})
 		}
-		if err := put(tx, Kind); err != nil {
+		if err := scheduler.Delete(tx, "heartbeat"); err != nil { // of older files
 			return err
 		}
-		if w.cfg.Heartbeat == nil {
-			return scheduler.Delete(tx, HeartbeatKind)
-		}
-		return put(tx, HeartbeatKind)
+		return scheduler.Put(tx, store.Job{Name: Kind, Kind: Kind, Lane: Kind, Trigger: store.Trigger{Every: period}, Due: tx.Now()})
 	})
 	if err != nil {
-		return fmt.Errorf("put the jobs of alerts into the schedule: %w", err)
+		return fmt.Errorf("put the job of alerts into the schedule: %w", err)
 	}
 	return nil
-}
-
-// put writes a job, which has a lane of its own: what keeps others waiting must not keep it.
-func put(tx *store.Tx, kind string) error {
-	return scheduler.Put(tx, store.Job{Name: kind, Kind: kind, Lane: kind, Trigger: store.Trigger{Every: period}, Due: tx.Now()})
-}
-
-// again has a run followed by another one after that time. Each is a step, of which the history of the
-// alerts tells and that of the jobs does not.
-func (w *Worker) again() scheduler.Outcome {
-	return scheduler.Outcome{Again: w.db.Now().Add(period), Step: true}
-}
-
-// heart tells others that nothing is wrong.
-type heart struct{ *Worker }
-
-// Run calls the address, unless somebody has to look at an alert.
-func (w heart) Run(ctx context.Context, _ store.Job) (scheduler.Outcome, error) {
-	out := w.again()
-	var wrong []store.Alert
-	var restored string
-	blind := false
-	err := w.db.View(func(tx *store.Tx) (err error) {
-		if restored, err = tx.Settings.Value(store.Restored); err != nil {
-			return err
-		}
-		look, err := tx.Jobs.ByName(Kind)
-		blind = err != nil || look.LastResult == store.ResultFailed || tx.Now().Sub(look.LastRun).Abs() >= overdue
-		return nil
-	})
-	if err == nil {
-		wrong, err = w.Wrong()
-	}
-	open := slices.ContainsFunc(wrong, func(a store.Alert) bool { return a.State() == store.AlertOpen })
-	switch {
-	case err != nil:
-		return out, fmt.Errorf("look for open alerts: %w", err)
-	case restored != "": // the file that it was copied from may be in use: this one does not speak for it
-		out.Reason = store.Reason{Code: store.ReasonPaused, Detail: restored}
-		return out, nil
-	case open || blind:
-		out.Reason = store.Reason{Code: store.ReasonAlertsOpen}
-		return out, nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	if err := w.cfg.Heartbeat(ctx); err != nil {
-		out.Reason = store.Reason{Code: store.ReasonError, Detail: err.Error()}
-	}
-	return out, nil
 }

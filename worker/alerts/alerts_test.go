@@ -246,14 +246,6 @@ func TestTheHeartBeatsWhileNobodyHasToLook(t *testing.T) {
 		if n := beats(10 * time.Minute); n != 10 {
 			t.Errorf("%d beats after somebody has looked", n)
 		}
-		b.Stop()
-		b.cfg.Heartbeat = nil
-		b.start()
-		b.Pass(time.Minute)
-		err := b.DB.View(func(tx *store.Tx) error { _, err := tx.Jobs.ByName(HeartbeatKind); return err })
-		if err == nil {
-			t.Error("a heart that nobody wants to hear is still in the schedule")
-		}
 	})
 }
 

@@ -13,9 +13,12 @@ import (
 // looker looks at what is wrong.
 type looker struct{ *Worker }
 
-// Run takes one look.
-func (w looker) Run(context.Context, store.Job) (scheduler.Outcome, error) {
-	out := w.again()
+// Run takes one look. It is a step, of which the history of the alerts tells and that of the jobs does not.
+func (w looker) Run(ctx context.Context, job store.Job) (scheduler.Outcome, error) {
+	out := scheduler.Outcome{Again: w.db.Now().Add(period), Step: true}
+	if err := w.beat(ctx, job); err != nil {
+		out.Reason = store.Reason{Code: store.ReasonError, Detail: "BELFRY_HEARTBEAT_URL: " + err.Error()}
+	}
 	s := w.measure()
 	err := w.db.View(func(tx *store.Tx) error {
 		s.waiting = tx.Jobs.Backlog(tx.Now(), maxBacklog)
@@ -28,6 +31,28 @@ func (w looker) Run(context.Context, store.Job) (scheduler.Outcome, error) {
 	s.growing = w.backlog.growing(w.cfg.Backlog)
 	out.Write = func(tx *store.Tx) error { return w.look(tx, s) }
 	return out, nil
+}
+
+// beat tells others that nothing is wrong, as the look before has written it; job is as that one left it.
+func (w *Worker) beat(ctx context.Context, job store.Job) error {
+	if w.cfg.Heartbeat == nil || job.LastResult == store.ResultFailed || w.db.Now().Sub(job.LastRun).Abs() >= overdue {
+		return nil
+	}
+	silent := false
+	err := w.db.View(func(tx *store.Tx) error {
+		restored, err := tx.Settings.Value(store.Restored)
+		silent = restored != "" // the file that it was copied from may be in use: this one does not speak for it
+		for a := range tx.Alerts.AllStanding() {
+			silent = silent || a.State() == store.AlertOpen
+		}
+		return err
+	})
+	if err != nil || silent {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	return w.cfg.Heartbeat(ctx)
 }
 
 // measure measures what no transaction is needed for.
