@@ -79,7 +79,7 @@ func pageVerb(part string) string {
 		return "acknowledge"
 	case "now":
 		return "publish-now"
-	case "cancel":
+	case "cancel", "remove":
 		return "delete"
 	}
 	return part
