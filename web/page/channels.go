@@ -13,6 +13,7 @@ import (
 	"belfry/platform"
 	"belfry/store"
 	"belfry/worker/channels"
+	"belfry/worker/search"
 )
 
 // maxPasted is how many channels are added at once: Telegram lets an account look up only so many names in a day.
@@ -96,6 +97,8 @@ func (s channelPages) channel(v view) (screen, error) {
 	var status channels.Status
 	var account store.Identity
 	var list store.Page[store.Message]
+	var related []search.Related
+	var tags []search.Count
 	err = s.DB.View(func(tx *store.Tx) error {
 		c, err := channels.Get(tx, number)
 		if err != nil {
@@ -105,11 +108,14 @@ func (s channelPages) channel(v view) (screen, error) {
 			return err
 		}
 		account, _ = tx.Identities.Get(c.IdentityID) // it may be gone, which the channel's error says
+		if related, tags, err = search.RelatedTo(tx, number); err != nil {
+			return err
+		}
 		list, err = tx.Messages.List(store.MessageFilter{ChannelID: number}, store.Query{Limit: perPage, Cursor: v.query.Get("cursor")})
 		return err
 	})
 	return screen{nav: "/channels", title: status.Name(), body: v.channelBody(status), parts: []part{
-		{"facts", v.channelFacts(status, account)}, {"messages", v.channelMessages(status.Channel, list)},
+		{"facts", v.channelFacts(status, account)}, {"related", v.channelRelated(number, related, tags)}, {"messages", v.channelMessages(status.Channel, list)},
 	}}, err
 }
 
@@ -130,6 +136,21 @@ func (v view) channelWhy(s channels.Status) string {
 		return ""
 	}
 	return v.why(s.Why)
+}
+
+// cites says how often a channel refers to another one.
+func (v view) cites(r search.Related) string {
+	var all []string
+	if r.Forwards > 0 {
+		all = append(all, v.T("channels.forwards", r.Forwards))
+	}
+	if r.Links > 0 {
+		all = append(all, v.T("channels.links", r.Links))
+	}
+	if r.Mentions > 0 {
+		all = append(all, v.T("channels.mentions", r.Mentions))
+	}
+	return strings.Join(all, ", ")
 }
 
 // messageText is the beginning of a message, or what it is instead.

@@ -3,8 +3,10 @@ package telegramtest
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"regexp"
 	"slices"
 	"time"
+	"unicode/utf16"
 
 	"github.com/gotd/td/tg"
 )
@@ -47,8 +49,11 @@ func (s *Server) Post(channelID int64, p Post) int {
 	defer s.mu.Unlock()
 	ch := s.chats[channelID]
 	m := &stored{Message: Message{Text: p.Text, GroupedID: p.GroupedID}, entities: p.Entities, read: read{Post: p}, service: p.Pinned}
-	if p.Link != "" {
+	switch {
+	case p.Link != "":
 		m.entities = append(m.entities, &tg.MessageEntityTextURL{Length: utf16Len(p.Text), URL: p.Link})
+	case len(p.Entities) == 0:
+		m.entities = recognised(p.Text)
 	}
 	if p.Photo != nil {
 		sum := sha256.Sum256(p.Photo)
@@ -68,6 +73,21 @@ func (s *Server) Post(channelID int64, p Post) int {
 	s.push(ch, s.stranger, []*stored{m})
 	s.note()
 	return m.ID
+}
+
+// marked is what Telegram recognises in a text that has no markup, as far as tests need it.
+var marked = regexp.MustCompile(`https?://\S+|@[A-Za-z]\w{4,31}`)
+
+func recognised(text string) (all []tg.MessageEntityClass) {
+	for _, at := range marked.FindAllStringIndex(text, -1) {
+		offset, length := len(utf16.Encode([]rune(text[:at[0]]))), utf16Len(text[at[0]:at[1]])
+		if text[at[0]] == '@' {
+			all = append(all, &tg.MessageEntityMention{Offset: offset, Length: length})
+		} else {
+			all = append(all, &tg.MessageEntityURL{Offset: offset, Length: length})
+		}
+	}
+	return all
 }
 
 // EditPost changes the text of a message of a channel.
