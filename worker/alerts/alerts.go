@@ -65,9 +65,7 @@ type Config struct {
 }
 
 const (
-	period = time.Minute // between two looks
-	jitter = 0.2
-
+	period   = time.Minute     // between two looks
 	failures = 3               // in a row of one job that are told
 	overdue  = 5 * time.Minute // that something may be due without being started
 )
@@ -97,11 +95,8 @@ func New(db *store.DB, teller Teller, cfg Config) *Worker {
 
 // Module is what the worker brings to the program.
 func (w *Worker) Module() worker.Module {
-	retry := scheduler.Retry{Backoff: 10 * time.Second, Jitter: jitter}
 	return worker.Module{
-		Kinds: map[string]scheduler.Kind{
-			Kind: {Worker: looker{w}, Timeout: time.Minute, Retry: retry},
-		},
+		Kinds:      map[string]scheduler.Kind{Kind: {Worker: looker{w}, Timeout: time.Minute, Retry: scheduler.Retry{Backoff: 10 * time.Second, Jitter: 0.2}}},
 		EvenPaused: func(lane string) bool { return lane == Kind },
 		Start:      w.start,
 		Metrics:    []prometheus.Collector{worker.Gauge(w.db, "belfry_alerts", "Alerts by state.", []string{"state"}, countAlerts)},
