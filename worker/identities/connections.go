@@ -2,7 +2,6 @@ package identities
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"belfry/platform"
@@ -15,18 +14,27 @@ const offline = 3 * time.Minute
 // Connection returns how the connection of an identity is doing.
 func (w *Worker) Connection(id uint64) platform.Connection { return w.network.Connection(id) }
 
-// run keeps the identities connected until ctx ends, and follows what changes meanwhile.
+// run keeps the identities connected until ctx ends, and follows what changes meanwhile: since before the network
+// reads which there are, so that one that is added just then is connected, if need be twice.
 func (w *Worker) run(ctx context.Context) error {
+	changed, unwatch := w.db.Watch("identities")
+	defer unwatch()
+	known, err := w.identities()
+	if err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	followed := make(chan error, 1)
+	followed := make(chan struct{})
 	go func() {
+		defer close(followed)
 		defer cancel()
-		followed <- w.follow(ctx)
+		w.follow(ctx, changed, known)
 	}()
-	err := w.connect(ctx)
+	err = w.connect(ctx)
 	cancel()
-	return errors.Join(err, <-followed)
+	<-followed
+	return err
 }
 
 // connect keeps the identities connected until ctx ends. Those of a restored file wait until everything is
@@ -58,22 +66,16 @@ func (w *Worker) connect(ctx context.Context) error {
 	}
 }
 
-// follow connects identities that are added, or that are to log in with something else, and ends the
-// connections of those that are removed.
-func (w *Worker) follow(ctx context.Context) error {
-	changed, unwatch := w.db.Watch("identities")
-	defer unwatch()
-	known, err := w.identities()
-	if err != nil {
-		return err
-	}
+// follow connects identities that are added to those that are known, or that are to log in with something else, and
+// ends the connections of those that are removed.
+func (w *Worker) follow(ctx context.Context, changed <-chan struct{}, known map[uint64]store.Identity) {
 	for {
 		select {
 		case <-ctx.Done():
-			return nil
+			return
 		case _, open := <-changed:
 			if !open {
-				return nil
+				return
 			}
 		}
 		now, err := w.identities()
