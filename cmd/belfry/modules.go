@@ -154,138 +154,185 @@ func part(log zerolog.Logger, name string) zerolog.Logger {
 	return log.With().Str("part", name).Logger()
 }
 
-// workers makes the workers. Each gets those that it needs.
-func (s *settings) workers(db *store.DB, choices *setup.Worker, log zerolog.Logger) (w workers, err error) {
-	w.setup = choices
-	lang, zone := choices.Now()
-	apps := identities.Applications{DB: db, Fixed: identities.Application{ID: s.TelegramAPIID, Hash: s.TelegramAPIHash}}
-	if err := s.mustHaveApplication(apps); err != nil {
-		return w, err
+// wiring makes the workers from the settings. Each gets those that it needs, so they are made in the order of make.
+type wiring struct {
+	*settings
+	db   *store.DB
+	lang string
+	zone *time.Location
+	log  zerolog.Logger
+
+	made      workers
+	telegram  *telegram.Network
+	instagram *instagram.Network
+	x         *x.Network
+	notify    uint64 // the bot that the settings name for telling the admins; 0: none
+	sources   rules.Sources
+}
+
+// workers makes the workers.
+func (s *settings) workers(db *store.DB, choices *setup.Worker, log zerolog.Logger) (workers, error) {
+	w := &wiring{settings: s, db: db, log: log, made: workers{setup: choices}}
+	w.lang, w.zone = choices.Now()
+	for _, step := range []func() error{w.connecting, w.publishing, w.telling, w.reading, w.watching, w.listening} {
+		if err := step(); err != nil {
+			return workers{}, err
+		}
 	}
-	notify, err := s.configureBots(db)
-	if err != nil {
-		return w, err
+	return w.made, nil
+}
+
+// connecting makes the networks, the media that they send, and what logs in to them.
+func (w *wiring) connecting() (err error) {
+	apps := identities.Applications{DB: w.db, Fixed: identities.Application{ID: w.TelegramAPIID, Hash: w.TelegramAPIHash}}
+	if err := w.mustHaveApplication(apps); err != nil {
+		return err
 	}
-	w.media = media.New(db, s.Uploads)
-	w.free = func() (int64, error) {
-		d, err := disk(s.DB)
+	if w.notify, err = w.configureBots(w.db); err != nil {
+		return err
+	}
+	w.made.media = media.New(w.db, w.Uploads)
+	w.made.free = func() (int64, error) {
+		d, err := disk(w.DB)
 		return d.Free, err
 	}
-	network, err := telegram.New(db, telegram.Config{
-		Application: apps.Telegram, Server: s.TelegramDC, Key: s.TelegramKey,
-		MediaDir: s.Media, Media: w.media.Open, Private: s.AllowPrivate, Version: version(), Log: part(log, "telegram"),
+	w.telegram, err = telegram.New(w.db, telegram.Config{
+		Application: apps.Telegram, Server: w.TelegramDC, Key: w.TelegramKey,
+		MediaDir: w.Media, Media: w.made.media.Open, Private: w.AllowPrivate, Version: version(), Log: part(w.log, "telegram"),
 		Seen: func(identityID uint64, counts map[platform.ChatRef]int) {
-			if err := w.tasks.Seen(identityID, counts); err != nil {
-				log.Warn().Err(err).Msg("messages in chats were not counted")
+			if err := w.made.tasks.Seen(identityID, counts); err != nil {
+				w.log.Warn().Err(err).Msg("messages in chats were not counted")
 			}
 		},
 	})
 	if err != nil {
-		return w, err
+		return err
 	}
-	public, err := s.publicURL()
+	if w.made.public, err = w.publicURL(); err != nil {
+		return err
+	}
+	keys := identities.Vault{DB: w.db}
+	w.instagram, err = instagram.New(instagram.Config{URL: w.InstagramURL, Keys: keys, Share: w.share(w.made.media, w.made.public)})
 	if err != nil {
-		return w, err
+		return wrong("BELFRY_INSTAGRAM_URL", err)
 	}
-	w.public = public
-	gram, err := instagram.New(instagram.Config{URL: s.InstagramURL, Keys: identities.Vault{DB: db}, Share: s.share(w.media, public)})
-	if err != nil {
-		return w, wrong("BELFRY_INSTAGRAM_URL", err)
-	}
-	onX, err := x.New(x.Config{URL: s.XURL, Keys: identities.Vault{DB: db}, MediaDir: s.Media, Media: w.media.Open, Private: s.AllowPrivate, Redirect: public + page.XCallback})
-	if err != nil {
-		return w, wrong("BELFRY_X_URL", err)
-	}
-	w.identities = identities.New(db, network, identities.Config{
-		LoggedIn: tasks.ListChats, Log: part(log, "logins"), Applications: apps, TryApplication: network.TryApplication,
-		Connectors: map[string]identities.Connector{instagram.Platform: gram, x.Platform: onX},
+	w.x, err = x.New(x.Config{
+		URL: w.XURL, Keys: keys, MediaDir: w.Media, Media: w.made.media.Open, Private: w.AllowPrivate, Redirect: w.made.public + page.XCallback,
 	})
-	if err := s.adopt(db, w.identities, log); err != nil {
-		return w, err
-	}
-	w.posts = posts.New(db, map[string]posts.Network{telegram.Platform: network, instagram.Platform: gram, x.Platform: onX}, s.Posts)
-	sources, err := s.Rules.Sources(s.AllowPrivate)
 	if err != nil {
-		return w, wrong("OPENAI_BASE_URL", err)
+		return wrong("BELFRY_X_URL", err)
 	}
-	sources.Keep = w.media.Add
-	recipes := s.Rules
-	recipes.Zone, recipes.Lang = zone, lang
-	w.rules = rules.New(db, w.posts, sources, recipes)
-	sends := s.Tasks
-	sends.Backoff, sends.Deadline, sends.Zone = s.Posts.Backoff, s.Posts.Deadline, zone
-	w.tasks = tasks.New(db, network, sends)
-	choices.OnChange(func(lang string, zone *time.Location) {
-		w.rules.SetLocale(lang, zone)
-		w.tasks.SetZone(zone)
+	w.made.identities = identities.New(w.db, w.telegram, identities.Config{
+		LoggedIn: tasks.ListChats, Log: part(w.log, "logins"), Applications: apps, TryApplication: w.telegram.TryApplication,
+		Connectors: map[string]identities.Connector{instagram.Platform: w.instagram, x.Platform: w.x},
 	})
+	return w.adopt(w.db, w.made.identities, w.log)
+}
+
+// publishing makes what sends: posts, the rules that write them, and broadcasts.
+func (w *wiring) publishing() (err error) {
+	w.made.posts = posts.New(w.db, map[string]posts.Network{telegram.Platform: w.telegram, instagram.Platform: w.instagram, x.Platform: w.x}, w.Posts)
+	if w.sources, err = w.Rules.Sources(w.AllowPrivate); err != nil {
+		return wrong("OPENAI_BASE_URL", err)
+	}
+	w.sources.Keep = w.made.media.Add
+	recipes := w.Rules
+	recipes.Zone, recipes.Lang = w.zone, w.lang
+	w.made.rules = rules.New(w.db, w.made.posts, w.sources, recipes)
+	sends := w.Tasks
+	sends.Backoff, sends.Deadline, sends.Zone = w.Posts.Backoff, w.Posts.Deadline, w.zone
+	w.made.tasks = tasks.New(w.db, w.telegram, sends)
+	w.made.setup.OnChange(func(lang string, zone *time.Location) {
+		w.made.rules.SetLocale(lang, zone)
+		w.made.tasks.SetZone(zone)
+	})
+	return nil
+}
+
+// telling makes what tells the admins.
+func (w *wiring) telling() (err error) {
 	told := notices.Config{
-		Login: notify, Zone: zone, Log: part(log, "notices"), Connect: network.Connect,
-		BotOf: func(login uint64) notices.Bot { return bot{network.Publisher(login), network, login} },
+		Login: w.notify, Zone: w.zone, Log: part(w.log, "notices"), Connect: w.telegram.Connect,
+		BotOf: func(login uint64) notices.Bot { return bot{w.telegram.Publisher(login), w.telegram, login} },
 	}
-	if s.AlertWebhook != "" {
-		if told.Webhook, err = hook("BELFRY_ALERT_WEBHOOK", s.AlertWebhook, s.AlertSecret); err != nil {
-			return w, err
+	if w.AlertWebhook != "" {
+		if told.Webhook, err = hook("BELFRY_ALERT_WEBHOOK", w.AlertWebhook, w.AlertSecret); err != nil {
+			return err
 		}
 	}
-	for _, id := range s.Admins {
+	for _, id := range w.Admins {
 		told.Admins = append(told.Admins, strconv.FormatInt(id, 10))
 	}
-	w.notices = notices.New(db, told)
-	find, stages := search.Config{Zone: zone, Lang: lang, Private: s.AllowPrivate}, s.Pipeline
-	if sources.Embed != nil {
-		find.Embed, find.Model = w.rules.Embed, fmt.Sprint(s.Rules.Embed, s.Rules.Dimensions)
+	w.made.notices = notices.New(w.db, told)
+	return w.warnWithoutBot(w.db, w.made.notices, w.log)
+}
+
+// reading makes what reads channels, and what becomes of their messages.
+func (w *wiring) reading() (err error) {
+	find, stages := search.Config{Zone: w.zone, Lang: w.lang, Private: w.AllowPrivate}, w.Pipeline
+	if w.sources.Embed != nil {
+		find.Embed, find.Model = w.made.rules.Embed, fmt.Sprint(w.Rules.Embed, w.Rules.Dimensions)
 	}
-	w.search = search.New(db, w.notices, w.posts, find)
-	if w.search.HasMeaning() {
-		stages.Vectors = w.search.Vectors
+	w.made.search = search.New(w.db, w.made.notices, w.made.posts, find)
+	if w.made.search.HasMeaning() {
+		stages.Vectors = w.made.search.Vectors
 	}
-	stages.Index, stages.Read = w.search.Add, article.New(s.AllowPrivate).Read
-	if w.rules.HasAI() {
-		stages.Ask = w.rules.Ask
+	stages.Index, stages.Read = w.made.search.Add, article.New(w.AllowPrivate).Read
+	if w.made.rules.HasAI() {
+		stages.Ask = w.made.rules.Ask
 	}
-	if w.pipeline, err = pipeline.New(db, stages); err != nil {
-		return w, err
+	if w.made.pipeline, err = pipeline.New(w.db, stages); err != nil {
+		return err
 	}
-	sites, err := s.sites()
+	w.made.channels = channels.New(w.db, w.telegram, channels.Config{Photos: w.made.pipeline.Sees()})
+	return nil
+}
+
+// watching makes what looks after accounts, the owner's own jobs, and the program itself.
+func (w *wiring) watching() error {
+	sites, err := w.sites()
 	if err != nil {
-		return w, err
+		return err
 	}
-	checks := s.Accounts
-	checks.Identity, checks.Lang, checks.Zone, checks.Log = accounts.NewNameProber(db, network), lang, zone, part(log, "accounts")
-	w.accounts = accounts.New(db, sites, w.notices, checks)
-	w.channels = channels.New(db, network, channels.Config{Photos: w.pipeline.Sees()})
-	own := s.Jobs
-	own.Zone, own.Lang, own.Private = zone, lang, s.AllowPrivate
-	w.jobs = jobs.New(db, jobs.Workers{Posts: w.posts, Rules: w.rules, Accounts: w.accounts, Messages: network}, own)
+	checks := w.Accounts
+	checks.Identity, checks.Lang, checks.Zone, checks.Log = accounts.NewNameProber(w.db, w.telegram), w.lang, w.zone, part(w.log, "accounts")
+	w.made.accounts = accounts.New(w.db, sites, w.made.notices, checks)
+	own := w.Jobs
+	own.Zone, own.Lang, own.Private = w.zone, w.lang, w.AllowPrivate
+	w.made.jobs = jobs.New(w.db, jobs.Workers{Posts: w.made.posts, Rules: w.made.rules, Accounts: w.made.accounts, Messages: w.telegram}, own)
 	watch := alerts.Config{
-		Disk: func() (alerts.Disk, error) { return disk(s.DB) }, Lang: lang, Zone: zone, Log: part(log, "alerts"),
-		Wrong: worker.Join(w.identities.Module(), w.notices.Module(), w.channels.Module(), w.pipeline.Module()).Wrong,
+		Disk: func() (alerts.Disk, error) { return disk(w.DB) }, Lang: w.lang, Zone: w.zone, Log: part(w.log, "alerts"),
+		Wrong: worker.Join(w.made.identities.Module(), w.made.notices.Module(), w.made.channels.Module(), w.made.pipeline.Module()).Wrong,
 	}
-	if s.Heartbeat != "" {
-		beat, err := hook("BELFRY_HEARTBEAT_URL", s.Heartbeat, "")
+	if w.Heartbeat != "" {
+		beat, err := hook("BELFRY_HEARTBEAT_URL", w.Heartbeat, "")
 		if err != nil {
-			return w, err
+			return err
 		}
 		watch.Heartbeat = beat.Call
 	}
-	w.alerts = alerts.New(db, w.notices, watch)
-	w.adminBot = adminbot.New(db, adminbot.Workers{
-		Posts: w.posts, Tasks: w.tasks, Accounts: w.accounts, Alerts: w.alerts, Notices: w.notices,
+	w.made.alerts = alerts.New(w.db, w.made.notices, watch)
+	return nil
+}
+
+// listening makes what people talk to in Telegram.
+func (w *wiring) listening() error {
+	w.made.adminBot = adminbot.New(w.db, adminbot.Workers{
+		Posts: w.made.posts, Tasks: w.made.tasks, Accounts: w.made.accounts, Alerts: w.made.alerts, Notices: w.made.notices,
 	}, adminbot.Config{
-		Lang: lang, Zone: zone, Passphrase: s.BackupPassphrase, Folder: s.Media, Log: part(log, "admin bot"),
+		Lang: w.lang, Zone: w.zone, Passphrase: w.BackupPassphrase, Folder: w.Media, Log: part(w.log, "admin bot"),
 	})
-	if err := s.warnWithoutBot(db, w.notices, log); err != nil {
-		return w, err
-	}
-	w.bookings = bookings.New(db, network.Publisher, w.notices, bookings.Config{Lang: lang, Zone: zone, Plain: w.posts.Plain})
-	network.Listen(telegram.Listener{Hear: hearFirst(w.bookings.Module(), w.adminBot.Module()), Commands: func(identityID uint64) []platform.Command {
-		if !w.notices.Listens(identityID) {
-			return nil
-		}
-		return w.adminBot.Commands()
-	}})
-	return w, nil
+	w.made.bookings = bookings.New(w.db, w.telegram.Publisher, w.made.notices, bookings.Config{Lang: w.lang, Zone: w.zone, Plain: w.made.posts.Plain})
+	w.telegram.Listen(telegram.Listener{
+		Hear: hearFirst(w.made.bookings.Module(), w.made.adminBot.Module()),
+		Commands: func(identityID uint64) []platform.Command {
+			if !w.made.notices.Listens(identityID) {
+				return nil
+			}
+			return w.made.adminBot.Commands()
+		},
+	})
+	return nil
 }
 
 // publicURL returns where people reach the page, without a slash at its end.
