@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"belfry/scheduler"
 	"belfry/store"
 )
 
@@ -245,6 +246,19 @@ func TestTheHeartBeatsWhileNobodyHasToLook(t *testing.T) {
 		b.Update(func(tx *store.Tx) error { _, err := b.worker.AcknowledgeAll(tx, "a test", tx.Now()); return err })
 		if n := beats(10 * time.Minute); n != 10 {
 			t.Errorf("%d beats after somebody has looked", n)
+		}
+		b.Stop()
+		b.cfg.Heartbeat = nil
+		b.Update(func(tx *store.Tx) error { // as an older version has left it
+			return scheduler.Put(tx, store.Job{Name: "heartbeat", Kind: "heartbeat", Lane: "heartbeat", Trigger: store.Trigger{Every: period}})
+		})
+		b.start()
+		if n := beats(10 * time.Minute); n != 0 {
+			t.Errorf("%d beats that nobody wants to hear", n)
+		}
+		err := b.DB.View(func(tx *store.Tx) error { _, err := tx.Jobs.ByName("heartbeat"); return err })
+		if err == nil {
+			t.Error("the heartbeat is still a job")
 		}
 	})
 }
