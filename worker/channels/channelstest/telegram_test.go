@@ -241,7 +241,8 @@ func (p *press) live(commit int, stage store.Stage) *life {
 			_ = l.db.Close()
 		}
 		running.Wait()
-		if l.dead() {
+		if l.dead() { // perhaps at the last commits of what still ran
+			_ = l.db.Close()
 			return
 		}
 		if problems, err := l.db.Verify(); err != nil || len(problems) > 0 {
