@@ -112,6 +112,10 @@ func (t Table[T]) oldKeys(id uint64) ([]indexKey, error) {
 	return t.keys(&row), nil
 }
 
+// rowFill is how full pages are written to which rows are added: that is always at the end. Where rows grow, bbolt's
+// own half remains.
+const rowFill = 0.95
+
 // Put writes the row. One with id 0 is new and is given its id; any other must exist. The error
 // wraps [ErrNotFound], or [ErrExists] where another row has the same unique key, or is a
 // [*FieldError]; the transaction can go on after it.
@@ -141,6 +145,7 @@ func (t Table[T]) Put(row *T) error {
 		}
 		*id = next
 		t.tx.assigned = append(t.tx.assigned, id)
+		rows.FillPercent = rowFill
 	}
 	data, err := t.encode(*id, row)
 	if err != nil {

@@ -30,9 +30,6 @@ func (v *Vector) fields(p *packing) {
 	packString(p, &v.Data)
 }
 
-// vectorFill is how full pages are written: vectors are only ever added at the end, and make up much of the file.
-const vectorFill = 0.95
-
 // Vectors is the table of vectors.
 type Vectors struct{ Table[Vector] }
 
@@ -61,6 +58,5 @@ func (t Vectors) Save(v *Vector) error {
 		return nil
 	}
 	v.ID = before.ID
-	t.tx.bucket(t.def.bucket, t.def.name).FillPercent = vectorFill
 	return t.Put(v)
 }
