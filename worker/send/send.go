@@ -18,9 +18,13 @@ const (
 	// UnknownPause is the pause before a call that was not answered is repeated for the first time. The
 	// repetition is harmless, and its answer settles what happened.
 	UnknownPause = 2 * time.Second
-	// connectPause is the first pause before the connection is tried again; it grows to longestConnectPause.
+	// connectPause is the first pause before the connection is tried again; it grows to longestConnectPause. After
+	// outage attempts in a row, which is about an hour, it is outagePause: each attempt is two commits and a run of
+	// the history, of which an outage of days would leave nothing else.
 	connectPause        = 5 * time.Second
 	longestConnectPause = 30 * time.Second
+	outage              = 90
+	outagePause         = 2 * time.Minute
 	// inRow is how soon after such a pause an attempt counts as the next one in a row.
 	inRow = time.Minute
 	// LoginPause is how often an identity that cannot act is checked, besides after each change of it.
@@ -94,6 +98,9 @@ func To(e *platform.Error, now time.Time, a Attempts) Answer {
 		return in(Upload, e.Wait)
 	case e.Kind == platform.Transient && e.Scope == platform.ScopeIdentity:
 		answer.Reason.Code, answer.Reason.N = store.ReasonNotConnected, a.Unreached+1
+		if a.Unreached >= outage {
+			return in(Reconnect, outagePause)
+		}
 		return in(Reconnect, min(connectPause*time.Duration(a.Unreached+1), longestConnectPause))
 	}
 	failed := a.Failed + 1
