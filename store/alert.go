@@ -111,11 +111,6 @@ const (
 	// What is raised for the thirdTime within FlapTime, among the latest alerts, comes and goes.
 	thirdTime    = 3
 	latestAlerts = 200
-	// alertsJob is the job that sends what is untold: so soon after an alert, if none came shortly before,
-	// and else at its next regular time, with the others.
-	alertsJob     = "alerts"
-	gatherAlerts  = 5 * time.Second
-	shortlyBefore = time.Minute
 )
 
 // FlapTime is how long something that comes and goes must be right for its alert to be over.
@@ -187,41 +182,24 @@ func (t Alerts) Raise(a Alert) error {
 	if known == before {
 		return nil
 	}
-	if known.Untold && !before.Untold {
-		if err := t.hurry(); err != nil {
-			return err
-		}
-	}
 	if err := t.Add(&known); err != nil {
 		return fmt.Errorf("raise an alert about %s: %w", a.About, err)
 	}
 	return nil
 }
 
-// latest returns how many of the latest alerts were raised within a time; with a kind, those about the same.
+// latest returns how many of the latest alerts were raised within a time, of a kind and about the same.
 func (t Alerts) latest(within time.Duration, kind AlertKind, about string) (n int) {
 	looked := 0
 	for past := range t.Newest(0) {
 		if looked++; looked > latestAlerts || t.tx.Now().Sub(past.RaisedAt).Abs() >= within {
 			break
 		}
-		if kind == "" || past.Kind == kind && past.About == about {
+		if past.Kind == kind && past.About == about {
 			n++
 		}
 	}
 	return n
-}
-
-// hurry makes the job that sends what is untold due soon. Many failures are one message, so it is not moved
-// again shortly after that.
-func (t Alerts) hurry() error {
-	job, err := t.tx.Jobs.ByName(alertsJob)
-	soon := t.tx.Now().Add(gatherAlerts)
-	if err != nil || job.State != JobWaiting || !job.Due.After(soon) || t.latest(shortlyBefore, "", "") > 0 {
-		return nil // it runs soon anyway, or when somebody lets it
-	}
-	job.Due = soon
-	return t.tx.Jobs.Put(&job)
 }
 
 // Standing returns the alert of a kind about something that is not over, or [ErrNotFound].

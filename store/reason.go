@@ -60,7 +60,6 @@ const (
 	ReasonSitesGivenUp  ReasonCode = "sites_given_up" // a check gave up several sites, each for a reason of its own
 	ReasonBackingOff    ReasonCode = "backing_off"    // a site that refused is left alone
 	ReasonResting       ReasonCode = "resting"        // a site that is to be asked seldom is left in peace
-	ReasonAlertsOpen    ReasonCode = "alerts_open"    // somebody has to look at an alert
 	ReasonWindow        ReasonCode = "window"         // the identity has sent as many posts as it may
 	ReasonTokenEnds     ReasonCode = "token_ends"     // what the identity logs in with could not be refreshed
 	ReasonUploading     ReasonCode = "uploading"      // the media are being uploaded

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"belfry/scheduler"
 	"belfry/store"
 	"belfry/web/api"
 	"belfry/worker/alerts"
@@ -15,37 +14,9 @@ import (
 
 // look lets the worker look for what is wrong once more.
 func (h *harness) look() {
-	changed, unwatch := h.db.Watch("jobs")
-	defer unwatch()
-	var before time.Time
-	asked, end := false, time.After(time.Minute)
-	for {
-		var job store.Job
-		err := h.db.Update(func(tx *store.Tx) (err error) {
-			if job, err = tx.Jobs.ByName(alerts.Kind); err == nil && !asked {
-				before = job.LastRun
-				_, err = scheduler.RunNow(tx, alerts.Kind) // refused while it runs by itself
-			}
-			return err
-		})
-		if asked && job.State == store.JobWaiting && job.LastRun.After(before) {
-			return
-		}
-		asked = asked || err == nil
-		select {
-		case <-changed:
-		case <-end:
-			h.fatal("nobody looks for what is wrong")
-		}
+	if err := h.alerts.Look(h.t.Context()); err != nil {
+		h.t.Fatal(err)
 	}
-}
-
-// looking starts the worker and waits for its first look, which takes what has failed before as known.
-func (h *harness) looking() {
-	h.update(func(tx *store.Tx) error { // long ago, so that the first look cannot be taken for the next
-		return scheduler.Put(tx, store.Job{Name: alerts.Kind, Kind: alerts.Kind, Lane: alerts.Kind, Trigger: store.Trigger{Every: time.Minute}, Due: tx.Now().Add(time.Hour)})
-	})
-	h.look()
 }
 
 // failPost writes a post that was not published; id 0 makes a new one.
@@ -77,7 +48,7 @@ func (h *harness) alertsOf(query string) (found api.List[api.Alert]) {
 
 func TestAlertsAreListedReadAndAcknowledgedOverTheAPI(t *testing.T) {
 	h := start(t)
-	h.looking()
+	h.look()
 	if found := h.alertsOf(""); len(found.Items) != 0 || found.Next != "" {
 		t.Fatalf("at the beginning: %+v", found)
 	}
@@ -149,7 +120,7 @@ func TestWrongQuestionsAboutAlertsAreRefusedInWords(t *testing.T) {
 func TestAlertsOnThePage(t *testing.T) {
 	h := start(t)
 	h.signIn()
-	h.looking()
+	h.look()
 	h.get("/alerts").has(t, "No open alerts.", `<a href="/alerts" aria-current="page">`)
 	h.get("/").lacks(t, "new alert")
 
@@ -196,7 +167,7 @@ func TestAlertsOnThePage(t *testing.T) {
 func TestAlertsInRussian(t *testing.T) {
 	h := start(t, func(c *Config) { c.Lang = "ru" })
 	h.signIn()
-	h.looking()
+	h.look()
 	h.get("/alerts").has(t, "Открытых оповещений нет")
 	for i := range 3 {
 		h.failPost(0, fmt.Sprint("Пост ", i), "@evening_news")
@@ -211,7 +182,7 @@ func TestAlertsInRussian(t *testing.T) {
 func TestTheFirstPageLeadsToAlertsAndSaysNothingTwice(t *testing.T) {
 	h := start(t)
 	h.signIn()
-	h.looking()
+	h.look()
 	h.failPost(0, "Night bus timetable", "@night_buses")
 	h.update(func(tx *store.Tx) error {
 		i, err := tx.Identities.Get(1)
@@ -323,26 +294,20 @@ func pagesOn(t *testing.T, page answered) string {
 func TestJobsThatLookAfterBelfryAreNamed(t *testing.T) {
 	h := start(t)
 	h.signIn()
-	h.looking()
+	h.look()
 	h.update(func(tx *store.Tx) error {
-		for _, kind := range []string{"backup"} {
-			at := tx.Now().Add(time.Hour)
-			if err := tx.Jobs.Put(&store.Job{Name: kind, Kind: kind, Lane: kind, Trigger: store.Trigger{Every: time.Hour}, State: store.JobWaiting, Occurrence: at, Due: at}); err != nil {
-				return err
-			}
+		at := tx.Now().Add(time.Hour)
+		if err := tx.Jobs.Put(&store.Job{Name: "backup", Kind: "backup", Lane: "backup", Trigger: store.Trigger{Every: time.Hour}, State: store.JobWaiting, Occurrence: at, Due: at}); err != nil {
+			return err
 		}
 		n := store.Notice{Kind: "alerts", Chat: store.WebhookChat, Key: 1, Text: `{"text":"x"}`, CreatedAt: tx.Now()}
 		if err := tx.Notices.Add(&n); err != nil {
 			return err
 		}
-		at := tx.Now().Add(time.Hour)
 		return tx.Jobs.Put(&store.Job{Name: n.JobName(), Kind: "notice", Subject: n.ID, Lane: "notices", Trigger: store.Trigger{At: at}, State: store.JobWaiting, Occurrence: at, Due: at})
 	})
 	page := h.get("/jobs")
-	page.has(t, "Health check", "every minute", "Backup to Telegram", "Webhook call", `<option value="alerts">`)
+	page.has(t, "every hour", "Backup to Telegram", "Webhook call", `<option value="backup">`)
 	page.lacks(t, "&#34;text&#34;")
-	h.get("/jobs/alerts").has(t, `href="/alerts">Health check</a>`)
-	first := h.get("/")
-	first.has(t, "Backup to Telegram")
-	first.lacks(t, "Health check")
+	h.get("/").has(t, "Backup to Telegram")
 }

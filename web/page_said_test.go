@@ -132,7 +132,7 @@ func TestIdentitiesComeInPages(t *testing.T) {
 func TestASeenFailureIsNotCalledOver(t *testing.T) {
 	h := start(t)
 	h.signIn()
-	h.looking()
+	h.look()
 	h.failPost(0, "Hello", "@evening_news")
 	h.look()
 	if found := h.alertsOf(""); len(found.Items) == 0 {

@@ -239,7 +239,7 @@ func TestTheFirstPageSaysWhatNeedsAttention(t *testing.T) {
 	page.has(t, "The page has no password yet", "No connection: main", "no route to host", "Post 4 to @a was not published", `href="/posts/4">Failed</a>`, "5 new alerts",
 		"Gave up after attempt 3 of 3", "It is unknown whether post 5 to @a was published", `href="/posts/5">Perhaps</a>`, "Look whether it is there", "Nothing is waiting")
 	page.lacks(t, "Post 1 to @a")
-	h.looking()
+	h.look()
 	h.get("/").has(t, "was set aside and does not run", `href="/jobs/rule_1"`, "6 new alerts")
 	h.update(func(tx *store.Tx) error { // somebody tries it again, and it is out
 		p, err := tx.Posts.Get(4)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+	"golang.org/x/sync/errgroup"
 
 	"belfry/scheduler"
 	"belfry/store"
@@ -79,11 +80,12 @@ func (b *Bench) Start(modules ...worker.Module) {
 		Kinds: all.Kinds, EvenPaused: all.EvenPaused, Now: b.now, Drain: time.Millisecond, Log: zerolog.Nop(),
 	})
 	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- s.Run(ctx) }()
+	running, ctx := errgroup.WithContext(ctx)
+	running.Go(func() error { return s.Run(ctx) })
+	running.Go(func() error { return all.Run(ctx) })
 	b.Stop = sync.OnceFunc(func() {
 		cancel()
-		if err := <-done; err != nil {
+		if err := running.Wait(); err != nil {
 			b.T.Error(err)
 		}
 	})

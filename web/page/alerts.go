@@ -22,7 +22,6 @@ func Alerts(w *alerts.Worker) Door {
 	return func(server *Server, own *echo.Group) {
 		s := alertPages{server, w}
 		server.wrong = w.Wrong
-		s.jobPages[alerts.Kind] = func(store.Job) string { return "/alerts" }
 		s.entry(system, "alerts", "/alerts")
 		s.live(own, "/alerts", s.alerts)
 		own.POST("/alerts/seen", func(c echo.Context) error {

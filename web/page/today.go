@@ -12,7 +12,6 @@ import (
 	"belfry/scheduler"
 	"belfry/store"
 	"belfry/web/session"
-	"belfry/worker/alerts"
 	"belfry/worker/pipeline"
 	"belfry/worker/tasks"
 )
@@ -27,7 +26,7 @@ const (
 
 // housekeeping are the kinds of jobs that come up all the time and would hide the rest.
 var housekeeping = map[string]bool{
-	alerts.Kind: true, store.ChannelKind: true, pipeline.Kind: true, pipeline.RelayKind: true, pipeline.CleanKind: true,
+	store.ChannelKind: true, pipeline.Kind: true, pipeline.RelayKind: true, pipeline.CleanKind: true,
 }
 
 // Today is the first page.

@@ -100,7 +100,7 @@ func (r request) next() (jobs []store.Job, err error) {
 
 // isHousekeeping reports whether a job is Belfry's own business.
 func isHousekeeping(job store.Job) bool {
-	return slices.Contains([]string{alerts.Kind, notices.Kind, BackupKind}, job.Kind)
+	return slices.Contains([]string{notices.Kind, BackupKind}, job.Kind)
 }
 
 // jobTitle says what a job is.

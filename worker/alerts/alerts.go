@@ -2,18 +2,19 @@
 // once, and tells them when it is over.
 //
 // A post, a broadcast or a login that fails raises its [store.Alert] in the transaction in which it fails. What
-// only time can tell, the job alerts looks at once a minute: the schedule, the connections, the disk. It
-// tells what is new over Telegram and to a webhook; alerts that were raised in between make it due at once.
-// As long as an alert stands, the same is not told again. A look costs what there is to find, and not what
-// there is.
+// only time can tell, the worker looks at once a minute: the schedule, the connections, the disk. It tells what is
+// new over Telegram and to a webhook; alerts that were raised in between have it look within seconds. As long as an
+// alert stands, the same is not told again. A look costs what there is to find, and not what there is, and writes
+// nothing if nothing has changed.
 //
-// Each look also calls the address of a heartbeat as long as nobody has to look at anything, so that a server that
-// is dead is noticed elsewhere.
+// After each look the address of a heartbeat is called if nobody has to look at anything, so that a server that is
+// dead is noticed elsewhere. Looks are no job of the schedule: they also tell of a schedule that stands still.
 package alerts
 
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -27,9 +28,6 @@ import (
 	"belfry/store"
 	"belfry/worker"
 )
-
-// Kind is the kind of the job that looks, and its name.
-const Kind = "alerts"
 
 // A Teller writes what those who run Belfry are told, in the transaction that it is about. It sees to
 // its being sent.
@@ -56,7 +54,7 @@ type Config struct {
 	Disk func() (Disk, error)
 	// Wrong returns what is wrong with the other workers at this moment; see [worker.Module]. nil means nothing.
 	Wrong func(tx *store.Tx) []store.Alert
-	// Heartbeat is called each minute while nobody has to look at anything; nil means that nothing is.
+	// Heartbeat is called after each look while nobody has to look at anything; nil means that nothing is.
 	Heartbeat func(ctx context.Context) error
 	// Lang is the language of the messages, en or ru; Zone that of their times; nil means UTC.
 	Lang string
@@ -65,9 +63,11 @@ type Config struct {
 }
 
 const (
-	period   = time.Minute     // between two looks
-	failures = 3               // in a row of one job that are told
-	overdue  = 5 * time.Minute // that something may be due without being started
+	period     = time.Minute      // between two looks
+	afterError = 10 * time.Second // until the next look, if one has failed
+	gather     = 5 * time.Second  // between an alert and the look that tells of it, if nothing was told for a period
+	failures   = 3                // in a row of one job that are told
+	overdue    = 5 * time.Minute  // that something may be due without being started
 )
 
 // Worker finds out what is wrong.
@@ -77,9 +77,10 @@ type Worker struct {
 	cfg    Config
 	say    i18n.Printer
 
-	// Of the job's runs alone:
-	backlog backlog  // of the last looks
-	last    lookedAt // or the start, before the first look
+	// Of the looks alone, of which one is taken at a time:
+	backlog backlog   // of the last ones
+	last    lookedAt  // or the start, before the first look
+	told    time.Time // when something was told last, with the monotonic reading
 
 	gap atomic.Pointer[gap] // the last one
 }
@@ -96,10 +97,9 @@ func New(db *store.DB, teller Teller, cfg Config) *Worker {
 // Module is what the worker brings to the program.
 func (w *Worker) Module() worker.Module {
 	return worker.Module{
-		Kinds:      map[string]scheduler.Kind{Kind: {Worker: looker{w}, Timeout: time.Minute, Retry: scheduler.Retry{Backoff: 10 * time.Second, Jitter: 0.2}}},
-		EvenPaused: func(lane string) bool { return lane == Kind },
-		Start:      w.start,
-		Metrics:    []prometheus.Collector{worker.Gauge(w.db, "belfry_alerts", "Alerts by state.", []string{"state"}, countAlerts)},
+		Start:   w.start,
+		Run:     w.run,
+		Metrics: []prometheus.Collector{worker.Gauge(w.db, "belfry_alerts", "Alerts by state.", []string{"state"}, countAlerts)},
 	}
 }
 
@@ -115,19 +115,17 @@ func countAlerts(tx *store.Tx, set func(float64, ...string)) error {
 	return nil
 }
 
-// start puts the job into the schedule, in a lane of its own: what keeps others waiting must not keep it.
+// start removes the jobs of older files, and says until when the program has surely run before.
 func (w *Worker) start() error {
 	err := w.db.Update(func(tx *store.Tx) error {
-		if job, err := tx.Jobs.ByName(Kind); err == nil {
-			w.gap.Store(&gap{job.LastRun, w.last.clock})
+		for run := range tx.Runs.Newest(0) {
+			w.gap.Store(&gap{run.Ended, w.last.clock})
+			break
 		}
-		if err := scheduler.Delete(tx, "heartbeat"); err != nil { // of older files
-			return err
-		}
-		return scheduler.Put(tx, store.Job{Name: Kind, Kind: Kind, Lane: Kind, Trigger: store.Trigger{Every: period}, Due: tx.Now()})
+		return errors.Join(scheduler.Delete(tx, "heartbeat"), scheduler.Delete(tx, "alerts"))
 	})
 	if err != nil {
-		return fmt.Errorf("put the job of alerts into the schedule: %w", err)
+		return fmt.Errorf("remove the jobs that looked for what is wrong: %w", err)
 	}
 	return nil
 }

@@ -160,7 +160,13 @@ func (b *bench) damage(table string, id uint64) {
 func (b *bench) look() {
 	b.T.Helper()
 	b.Pass(time.Minute)
-	b.Update(func(tx *store.Tx) error { return b.worker.look(tx, sight{disk: &b.disk}) })
+	b.lookAt(sight{disk: &b.disk})
+}
+
+// lookAt takes a look for which this was measured.
+func (b *bench) lookAt(s sight) {
+	b.T.Helper()
+	b.Update(func(tx *store.Tx) error { _, err := b.worker.look(tx, s); return err })
 }
 
 // start starts a worker on the store, as a new process would.

@@ -93,7 +93,8 @@ func TestALookThatIsUndoneHasSeenNothing(t *testing.T) {
 		b.Pass(time.Minute)
 		undone := errors.New("the disk is full")
 		err := b.DB.Update(func(tx *store.Tx) error {
-			return errors.Join(b.worker.look(tx, sight{disk: &b.disk}), undone)
+			_, err := b.worker.look(tx, sight{disk: &b.disk})
+			return errors.Join(err, undone)
 		})
 		if !errors.Is(err, undone) {
 			t.Fatal(err)
@@ -120,7 +121,8 @@ func TestALookThatIsUndoneDoesNotGoBackToTheStart(t *testing.T) {
 		b.Pass(time.Minute)
 		undone := errors.New("another member of the commit failed")
 		err := b.DB.Update(func(tx *store.Tx) error {
-			return errors.Join(b.worker.look(tx, sight{disk: &b.disk}), undone)
+			_, err := b.worker.look(tx, sight{disk: &b.disk})
+			return errors.Join(err, undone)
 		})
 		if !errors.Is(err, undone) {
 			t.Fatal(err)

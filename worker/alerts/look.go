@@ -6,53 +6,93 @@ import (
 	"slices"
 	"time"
 
-	"belfry/scheduler"
 	"belfry/store"
 )
 
-// looker looks at what is wrong.
-type looker struct{ *Worker }
-
-// Run takes one look. It is a step, of which the history of the alerts tells and that of the jobs does not.
-func (w looker) Run(ctx context.Context, job store.Job) (scheduler.Outcome, error) {
-	out := scheduler.Outcome{Again: w.db.Now().Add(period), Step: true}
-	if err := w.beat(ctx, job); err != nil {
-		out.Reason = store.Reason{Code: store.ReasonError, Detail: "BELFRY_HEARTBEAT_URL: " + err.Error()}
+// run takes a look at once, then once a minute, and soon after an alert was raised, until ctx ends. The clock is not
+// asked when: it may be set.
+func (w *Worker) run(ctx context.Context) error {
+	raised, unwatch := w.db.Watch("alerts")
+	defer unwatch()
+	next := time.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case _, open := <-raised:
+			if !open {
+				return nil
+			}
+			if soon := time.Now().Add(gather); soon.Before(next) && time.Since(w.told) >= period && w.untold() {
+				next = soon
+			}
+		case <-time.After(time.Until(next)):
+			next = time.Now().Add(period)
+			if err := w.Look(ctx); err != nil {
+				w.cfg.Log.Error().Err(err).Msg("what is wrong could not be looked for")
+				next = time.Now().Add(afterError)
+			}
+		}
 	}
+}
+
+// untold reports whether nobody was told of an alert yet.
+func (w *Worker) untold() (is bool) {
+	// A file that cannot be read now is looked at with the next look.
+	_ = w.db.View(func(tx *store.Tx) error {
+		for a := range tx.Alerts.AllStanding() {
+			is = is || a.Untold && a.State() == store.AlertOpen
+		}
+		return nil
+	})
+	return is
+}
+
+// Look takes one look at what is wrong, and then tells others if nothing is.
+func (w *Worker) Look(ctx context.Context) error {
 	s := w.measure()
 	err := w.db.View(func(tx *store.Tx) error {
 		s.waiting = tx.Jobs.Backlog(tx.Now(), maxBacklog)
 		return nil
 	})
 	if err != nil {
-		return out, fmt.Errorf("count what is due: %w", err)
+		return fmt.Errorf("count what is due: %w", err)
 	}
 	w.backlog.add(s.waiting)
 	s.growing = w.backlog.growing(w.cfg.Backlog)
-	out.Write = func(tx *store.Tx) error { return w.look(tx, s) }
-	return out, nil
+	var n news
+	if err := w.db.Update(func(tx *store.Tx) (err error) {
+		n, err = w.look(tx, s)
+		return err
+	}); err != nil {
+		return err
+	}
+	if len(n.raised)+len(n.over) > 0 {
+		w.told = time.Now()
+	}
+	w.beat(ctx)
+	return nil
 }
 
-// beat tells others that nothing is wrong, as the look before has written it; job is as that one left it.
-func (w *Worker) beat(ctx context.Context, job store.Job) error {
-	if w.cfg.Heartbeat == nil || job.LastResult == store.ResultFailed || w.db.Now().Sub(job.LastRun).Abs() >= overdue {
-		return nil
+// beat tells others that nothing is wrong, unless somebody has to look at an alert.
+func (w *Worker) beat(ctx context.Context) {
+	if w.cfg.Heartbeat == nil {
+		return
 	}
 	silent := false
 	err := w.db.View(func(tx *store.Tx) error {
 		restored, err := tx.Settings.Value(store.Restored)
-		silent = restored != "" // the file that it was copied from may be in use: this one does not speak for it
-		for a := range tx.Alerts.AllStanding() {
-			silent = silent || a.State() == store.AlertOpen
-		}
+		silent = restored != "" || tx.Alerts.Open() // the file that it was copied from may be in use: this one does not speak for it
 		return err
 	})
-	if err != nil || silent {
-		return err
+	if err == nil && !silent {
+		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+		defer cancel()
+		err = w.cfg.Heartbeat(ctx)
 	}
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	return w.cfg.Heartbeat(ctx)
+	if err != nil {
+		w.cfg.Log.Warn().Err(err).Msg("BELFRY_HEARTBEAT_URL could not be called")
+	}
 }
 
 // measure measures what no transaction is needed for.
@@ -88,11 +128,11 @@ type news struct {
 }
 
 // look writes what is wrong, ends what is not wrong any more, and tells what nobody was told yet.
-func (w *Worker) look(tx *store.Tx, s sight) error {
+func (w *Worker) look(tx *store.Tx, s sight) (n news, err error) {
 	w.noteGap(tx)
 	found, unsure, err := w.lasting(tx, s)
 	if err != nil {
-		return err
+		return n, err
 	}
 	if s.badCopy != nil && !copyKnown(tx, s.copied) {
 		why := store.Reason{Code: store.ReasonError, Detail: s.badCopy.Error()}
@@ -102,16 +142,15 @@ func (w *Worker) look(tx *store.Tx, s sight) error {
 	for _, a := range found {
 		still[string(a.Kind)+" "+a.About] = true
 		if err := tx.Alerts.Raise(a); err != nil {
-			return err
+			return n, err
 		}
 	}
-	var n news
 	for _, a := range slices.Collect(tx.Alerts.AllStanding()) { // they change meanwhile
 		before := a
 		if !unsure[a.Kind] && !still[string(a.Kind)+" "+a.About] {
 			well, err := w.settle(tx, &a, s)
 			if err != nil {
-				return err
+				return n, err
 			}
 			if well && !a.Untold {
 				n.over = append(n.over, a)
@@ -125,10 +164,10 @@ func (w *Worker) look(tx *store.Tx, s sight) error {
 			continue
 		}
 		if err := tx.Alerts.Put(&a); err != nil {
-			return err
+			return n, err
 		}
 	}
-	return w.tell(tx, n)
+	return n, w.tell(tx, n)
 }
 
 // copyKnown reports whether the last bad copy is the one that was given up at a time.

@@ -1,6 +1,7 @@
 package alerts
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -160,7 +161,7 @@ func TestDamageOfAnyRowIsTold(t *testing.T) {
 		b.problems++ // of the index
 		look := func() {
 			b.Pass(time.Minute)
-			b.Update(func(tx *store.Tx) error { return b.worker.look(tx, b.worker.measure()) })
+			b.lookAt(b.worker.measure())
 		}
 		b.damage("contents", 1)
 		look()
@@ -183,16 +184,16 @@ func TestACopyThatWasGivenUpIsToldOnce(t *testing.T) {
 		bad := sight{copied: b.DB.Now(), badCopy: errors.New("it took longer than an hour")}
 		for range 3 {
 			b.Pass(time.Minute)
-			b.Update(func(tx *store.Tx) error { return b.worker.look(tx, bad) })
+			b.lookAt(bad)
 		}
 		b.wantTold("a copy", "⚠️ A copy of the file is bad: it took too long and was given up")
 		b.Update(func(tx *store.Tx) error { _, err := b.worker.AcknowledgeAll(tx, "a test", tx.Now()); return err })
 		b.Pass(time.Minute)
-		b.Update(func(tx *store.Tx) error { return b.worker.look(tx, bad) })
+		b.lookAt(bad)
 		b.wantTold("it was seen")
 		bad.copied = b.DB.Now()
 		b.Pass(time.Minute)
-		b.Update(func(tx *store.Tx) error { return b.worker.look(tx, bad) })
+		b.lookAt(bad)
 		b.wantTold("another one", "⚠️ A copy of the file is bad: it took too long and was given up")
 	})
 }
@@ -214,17 +215,15 @@ func TestACopyOfTheFileDoesNotVouchForTheSystem(t *testing.T) {
 }
 
 func TestAHeartThatDoesNotSeeIsStill(t *testing.T) {
-	inBubble(t, Config{}, func(b *bench) {
-		b.Update(func(tx *store.Tx) error {
-			job, err := tx.Jobs.ByName(Kind)
-			job.State = store.JobSetAside
-			return errors.Join(err, tx.Jobs.Put(&job))
-		})
-		b.Pass(6 * time.Minute)
-		before := b.beats
-		b.Pass(10 * time.Minute)
-		if b.beats != before {
-			t.Errorf("%d beats although nobody looks whether something is wrong", b.beats-before)
+	byHand(t, func(b *bench) {
+		b.worker.cfg.Heartbeat = func(context.Context) error { b.beats++; return nil }
+		if err := b.worker.Look(b.T.Context()); err != nil || b.beats != 1 {
+			t.Errorf("a look that finds nothing: %v, %d beats", err, b.beats)
 		}
+		b.close()
+		if err := b.worker.Look(b.T.Context()); err == nil || b.beats != 1 {
+			t.Errorf("a look at a file that cannot be read: %v, %d beats", err, b.beats)
+		}
+		b.open()
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/rs/zerolog"
+	"golang.org/x/sync/errgroup"
 
 	"belfry/scheduler"
 	"belfry/store"
@@ -21,7 +22,7 @@ type Process struct {
 	died  chan struct{} // closed when it crashes: nothing that it does has an effect any more
 	crash func()
 	end   context.CancelFunc
-	ended chan struct{} // closed when the scheduler has returned
+	ended chan struct{} // closed when the scheduler and the workers have returned
 }
 
 // errDead is what a process gets for everything that it does after its crash.
@@ -79,9 +80,12 @@ func (w *World) open(p *Process) (err error) {
 	s := scheduler.New(p.DB, scheduler.Config{
 		Kinds: all.Kinds, EvenPaused: all.EvenPaused, Now: w.Now, Plausible: w.plausible(), Log: zerolog.Nop(),
 	})
+	running, ctx := errgroup.WithContext(ctx)
+	running.Go(func() error { return s.Run(ctx) })
+	running.Go(func() error { return all.Run(ctx) })
 	go func() {
 		defer close(p.ended)
-		if err := s.Run(ctx); err != nil && !p.Dead() {
+		if err := running.Wait(); err != nil && !p.Dead() {
 			w.Note("the scheduler ends: %v", err)
 			p.crash()
 		}

@@ -30,6 +30,7 @@ const (
 type Part struct {
 	channels *channels.Worker // of the process that runs
 	pipeline *pipeline.Worker
+	module   worker.Module // of both
 	notices  *noticestest.Part
 
 	net   *platformtest.Channels
@@ -52,7 +53,7 @@ func New(notices *noticestest.Part, alerts *alertstest.Part) *Part {
 		p.net.Add(100+id, fmt.Sprint("news", id))
 		p.state[100+id] = &state{changed: map[int]time.Time{}}
 	}
-	alerts.Wrong = func(tx *store.Tx) []store.Alert { return p.module().Wrong(tx) }
+	alerts.Wrong = func(tx *store.Tx) []store.Alert { return p.module.Wrong(tx) }
 	return p
 }
 
@@ -101,10 +102,9 @@ func (p *Part) start(process *simulation.Process) worker.Module {
 		process.World.Complain("channels: start", "%v", err)
 	}
 	p.pipeline = stages
-	return worker.Join(p.module(), found.Module())
+	p.module = worker.Join(p.channels.Module(), p.pipeline.Module())
+	return worker.Join(p.module, found.Module())
 }
-
-func (p *Part) module() worker.Module { return worker.Join(p.channels.Module(), p.pipeline.Module()) }
 
 // truth is the time by Telegram's clock.
 func truth(w *simulation.World) time.Time { return w.Now().Add(-w.Ahead()).UTC().Truncate(time.Second) }
