@@ -19,11 +19,11 @@ const (
 	// repetition is harmless, and its answer settles what happened.
 	UnknownPause = 2 * time.Second
 	// connectPause is the first pause before the connection is tried again; it grows to longestConnectPause. After
-	// outage attempts in a row, which is about an hour, it is outagePause: each attempt is two commits and a run of
+	// outage attempts in a row, which is two hours or more, it is outagePause: each attempt is two commits and a run of
 	// the history, of which an outage of days would leave nothing else.
 	connectPause        = 5 * time.Second
 	longestConnectPause = 30 * time.Second
-	outage              = 90
+	outage              = 240
 	outagePause         = 2 * time.Minute
 	// inRow is how soon after such a pause an attempt counts as the next one in a row.
 	inRow = time.Minute
