@@ -50,15 +50,17 @@ func (w *Worker) untold() (is bool) {
 
 // Look takes one look at what is wrong, and then tells others if nothing is.
 func (w *Worker) Look(ctx context.Context) error {
-	s := w.measure()
+	waiting := 0
 	err := w.db.View(func(tx *store.Tx) error {
-		s.waiting = tx.Jobs.Backlog(tx.Now(), maxBacklog)
+		waiting = tx.Jobs.Backlog(tx.Now(), maxBacklog)
 		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("count what is due: %w", err)
 	}
-	w.backlog.add(s.waiting)
+	s := w.measure()
+	s.waiting = waiting
+	w.backlog.add(waiting)
 	s.growing = w.backlog.growing(w.cfg.Backlog)
 	var n news
 	if err := w.db.Update(func(tx *store.Tx) (err error) {
