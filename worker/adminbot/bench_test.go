@@ -158,16 +158,33 @@ func (b *bench) hear(h platform.Heard) {
 	b.Pass(time.Second)
 }
 
-// write sends a text to the bot as the admin, and returns the message that it shows.
+// write sends a text to the bot as the admin, and returns the message that answers it. What the text has
+// led to is told beside the answer: either may come first.
 func (b *bench) write(text string) platform.Post {
 	b.T.Helper()
-	before := len(b.shown())
+	before := b.answered()
 	b.hear(platform.Heard{From: admin, Name: "Ann", MessageID: 9999, Text: text})
-	shown := b.shown()
-	if len(shown) == before {
-		b.T.Fatalf("%q was not answered", text)
+	key := b.answered()
+	for _, m := range b.shown() {
+		if m.Key == key && key != before {
+			return m
+		}
 	}
-	return shown[before] // what it has led to comes after the answer
+	b.T.Fatalf("%q was not answered", text)
+	return platform.Post{}
+}
+
+// answered is the key of the newest answer.
+func (b *bench) answered() (key int64) {
+	b.View(func(tx *store.Tx) error {
+		for n := range tx.Notices.All() {
+			if n.Kind == noticeAnswer {
+				key = n.Key
+			}
+		}
+		return nil
+	})
+	return key
 }
 
 // shown are the bot's messages to the admin.
