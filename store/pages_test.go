@@ -29,6 +29,9 @@ func spoiled(t *testing.T, data []byte, spoil func([]byte) []byte) string {
 // manyPages is a file with a tree of pages, and where its pages that are in use are.
 func manyPages(t *testing.T) (data []byte, used []uint64) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("each of many files is verified by a process of its own, one after the other")
+	}
 	data, err := os.ReadFile(closedFile(t, 3000))
 	if err != nil {
 		t.Fatal(err)
