@@ -50,7 +50,7 @@ func (v victim) environment() []string {
 func TestVictim(t *testing.T) {
 	file := os.Getenv("VICTIM_FILE")
 	if file == "" {
-		t.Skip("for other tests")
+		return // another test begins it
 	}
 	number := func(name string) int64 {
 		n, err := strconv.ParseInt(os.Getenv(name), 10, 64)
