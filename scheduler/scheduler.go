@@ -13,6 +13,8 @@ package scheduler
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -83,7 +85,26 @@ type Kind struct {
 	Worker  Worker
 	Timeout time.Duration // of one run; 0 means 5 minutes
 	Retry   Retry         // after errors, panics and time-outs
+	// About says in a few words what a job is about, such as a channel's name; empty if that is gone. Nil: the kind
+	// says all.
+	About func(tx *store.Tx, subject uint64) string
+	// Routine jobs come up all the time by themselves: lists of what comes next leave them out.
+	Routine bool
 }
+
+// Kinds are the kinds of job of a program, by name.
+type Kinds map[string]Kind
+
+// About says in a few words what a job is about; empty if that is not known, or its kind says all.
+func (k Kinds) About(tx *store.Tx, j store.Job) string {
+	if about := k[j.Kind].About; about != nil {
+		return about(tx, j.Subject)
+	}
+	return ""
+}
+
+// Names returns their names in order.
+func (k Kinds) Names() []string { return slices.Sorted(maps.Keys(k)) }
 
 // Retry says how often and when a failed run is tried again.
 type Retry struct {
@@ -94,7 +115,7 @@ type Retry struct {
 
 // Config is the settings of a [Scheduler].
 type Config struct {
-	Kinds map[string]Kind
+	Kinds Kinds
 	// LaneLimit returns how many jobs of a lane may run at once. Nil means one in each lane.
 	LaneLimit func(lane string) int
 	// Drain is how long runs may go on after the end has been asked for; 0 means 10 s.

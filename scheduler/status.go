@@ -60,8 +60,8 @@ func (s *Scheduler) Knows(kind string) bool {
 	return known
 }
 
-// Kinds returns the kinds of job for which there is a worker, in order.
-func (s *Scheduler) Kinds() []string { return slices.Sorted(maps.Keys(s.cfg.Kinds)) }
+// Kinds returns the kinds of job for which there is a worker. They must not be changed.
+func (s *Scheduler) Kinds() Kinds { return s.cfg.Kinds }
 
 // Overdue returns the job that has been due for longest without having been started, and since
 // when it could have been; false if none is due. One that was started and has found no connection since is

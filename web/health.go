@@ -113,7 +113,7 @@ func (s *Server) workers(status scheduler.Status, alive bool) (all []workerHealt
 		lags, err = scheduler.Lags(tx)
 		return err
 	})
-	for _, kind := range s.scheduler.Kinds() {
+	for _, kind := range s.scheduler.Kinds().Names() {
 		ends := status.Ends[kind]
 		w := workerHealth{Kind: kind, Running: alive, LastSuccess: ends.Success, Lag: lags[kind].Seconds()}
 		if !ends.Failure.IsZero() {

@@ -36,6 +36,11 @@ func TestOwnersMakeMoveAndCancelBookingsOnThePage(t *testing.T) {
 	if a := h.get("/bookings"); !strings.Contains(a.body, "Haircut") || !strings.Contains(a.body, "Same time as") {
 		t.Error(a.body)
 	}
+	for _, path := range []string{"/", "/jobs"} {
+		if a := h.get(path); !strings.Contains(a.body, "Haircut – @anna") {
+			t.Errorf("%s does not say whose reminder comes", path)
+		}
+	}
 	if a := h.get("/bookings/1"); !strings.Contains(a.body, "24h before the start") || !strings.Contains(a.body, "waiting") {
 		t.Error(a.body)
 	}

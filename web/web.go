@@ -88,7 +88,7 @@ func New(cfg Config, db *store.DB, s *scheduler.Scheduler, doors Doors) (*Server
 	sessions, err := session.New(session.Config{Hosts: cfg.Hosts, Token: cfg.Token, Password: cfg.Password, Log: cfg.Log}, db)
 	server := &Server{cfg: cfg, db: db, scheduler: s, doors: doors, sessions: sessions, streams: make(chan struct{}, page.MaxStreams)}
 	server.api = api.New(api.Config{
-		Version: cfg.Version, Sessions: sessions, SignInLink: server.SignInLink, Local: doors.Local, Log: cfg.Log,
+		Version: cfg.Version, Sessions: sessions, SignInLink: server.SignInLink, Local: doors.Local, Kinds: s.Kinds(), Log: cfg.Log,
 	}, db, doors.API)
 	return server, err
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
@@ -18,7 +19,7 @@ import (
 // Module is what a worker brings to the program. What is nil it does not bring.
 type Module struct {
 	// Kinds are the kinds of job that it runs.
-	Kinds map[string]scheduler.Kind
+	Kinds scheduler.Kinds
 	// EvenPaused reports whether the jobs of a lane run also while everything is paused.
 	EvenPaused func(lane string) bool
 	// Start puts the jobs into the schedule that are always there. It is called once, before the first run.
@@ -37,7 +38,7 @@ type Module struct {
 
 // Join returns the module that brings all that the given ones bring.
 func Join(modules ...Module) Module {
-	kinds := make(map[string]scheduler.Kind)
+	kinds := make(scheduler.Kinds)
 	var metrics []prometheus.Collector
 	for _, m := range modules {
 		maps.Copy(kinds, m.Kinds)
@@ -89,5 +90,20 @@ func Join(modules ...Module) Module {
 			}
 			return handled, err
 		},
+	}
+}
+
+// maxAbout is how many characters what a job is about has at most.
+const maxAbout = 80
+
+// About is the About of a kind whose jobs are each about a row of a table: the first line of what say says of it.
+func About[T any](table func(*store.Tx) store.Table[T], say func(T) string) func(*store.Tx, uint64) string {
+	return func(tx *store.Tx, id uint64) string {
+		row, err := table(tx).Get(id)
+		if err != nil { // it is gone, or damaged
+			return ""
+		}
+		line, _, _ := strings.Cut(strings.TrimSpace(say(row)), "\n")
+		return store.Shorten(line, maxAbout)
 	}
 }

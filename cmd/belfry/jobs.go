@@ -27,7 +27,7 @@ func newJobs() *cobra.Command {
 
 // cliJob is a job as the commands show it.
 type cliJob struct {
-	ID, Kind, State, Title string
+	ID, Kind, State, About string
 	NextRun                time.Time `json:"next_run"`
 	Trigger                struct{ Text string }
 	Reason                 struct{ Text string }
@@ -44,8 +44,8 @@ func newJobsList() *cobra.Command {
 	return newList("list", "List the jobs by their next run.", "/jobs", [][2]string{
 		{"kind", "Only jobs of this kind, such as post."}, {"state", "Only jobs in this state: waiting, running, paused or set_aside."},
 		{"tag", "Only jobs with this tag."},
-	}, "JOB|STATE|NEXT RUN (UTC)|SCHEDULE|WHY", func(j cliJob) []any {
-		return []any{j.ID, j.State, moment(j.NextRun), j.Trigger.Text, j.Reason.Text}
+	}, "JOB|ABOUT|STATE|NEXT RUN (UTC)|SCHEDULE|WHY", func(j cliJob) []any {
+		return []any{j.ID, store.Shorten(j.About, 40), j.State, moment(j.NextRun), j.Trigger.Text, j.Reason.Text}
 	})
 }
 
@@ -64,7 +64,7 @@ func (l *local) printJob(j cliJob) error {
 		does = j.Action.Type
 	}
 	lines := [][2]string{
-		{"Job", j.ID}, {"Title", j.Title}, {"Does", does}, {"State", j.State}, {"Schedule", j.Trigger.Text}, {"Next run (UTC)", moment(j.NextRun)},
+		{"Job", j.ID}, {"About", j.About}, {"Does", does}, {"State", j.State}, {"Schedule", j.Trigger.Text}, {"Next run (UTC)", moment(j.NextRun)},
 		{"Why", j.Reason.Text}, {"Last run (UTC)", moment(j.LastRun)}, {"Last result", j.LastResult}, {"Tags", strings.Join(j.Tags, ", ")},
 	}
 	lines = slices.DeleteFunc(lines, func(line [2]string) bool { return line[1] == "" })

@@ -137,6 +137,7 @@ func (s *settings) open(log zerolog.Logger, key []byte) (svc *service, err error
 		}
 	}
 	svc.module = worker.Join(parts...)
+	svc.workers.adminBot.SetKinds(svc.module.Kinds)
 	svc.scheduler = scheduler.New(svc.db, scheduler.Config{
 		Kinds: svc.module.Kinds, EvenPaused: svc.module.EvenPaused, Plausible: clockFloor(), Observe: measured.Ran,
 		Log: part(log, "schedule"),

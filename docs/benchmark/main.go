@@ -136,9 +136,9 @@ type running struct {
 }
 
 // run starts a scheduler whose lanes have room for limit runs.
-func run(ctx context.Context, db *store.DB, limit int, work worker, more ...map[string]scheduler.Kind) running {
+func run(ctx context.Context, db *store.DB, limit int, work worker, more ...scheduler.Kinds) running {
 	ctx, cancel := context.WithCancel(ctx)
-	kinds := map[string]scheduler.Kind{"empty": {Worker: work}}
+	kinds := scheduler.Kinds{"empty": {Worker: work}}
 	for _, of := range more {
 		maps.Copy(kinds, of)
 	}

@@ -15,6 +15,7 @@ type Job struct {
 	ID         string    `json:"id" example:"post_17"`
 	Kind       string    `json:"kind" example:"post"`
 	Subject    uint64    `json:"subject,omitempty" doc:"The id of the record that the job is about"`
+	About      string    `json:"about,omitempty" doc:"What the job is about: a post's text, a channel's name, a booking's service and client" example:"Haircut – @nina"`
 	Lane       string    `json:"lane" doc:"What limits how many run at once" example:"telegram:main"`
 	State      string    `json:"state" doc:"waiting, running, paused or set_aside" enum:"waiting,running,paused,set_aside"`
 	NextRun    time.Time `json:"next_run,omitzero" doc:"When it runs next"`
@@ -63,7 +64,7 @@ func (s *Server) shownJob(tx *store.Tx, j store.Job) (Job, error) {
 		t.Every = j.Trigger.Every.String()
 	}
 	shown := Job{
-		ID: j.Name, Kind: j.Kind, Subject: j.Subject, Lane: j.Lane, State: string(j.State), NextRun: j.Due,
+		ID: j.Name, Kind: j.Kind, Subject: j.Subject, About: s.cfg.Kinds.About(tx, j), Lane: j.Lane, State: string(j.State), NextRun: j.Due,
 		Trigger: t, Lateness: shownLateness(j.Lateness), Requested: j.Requested && j.Reason.Code == store.ReasonRequested, Attempt: j.Attempt,
 		Started: j.Started, Reason: s.reasonOf(why), LastRun: j.LastRun, LastResult: string(j.LastResult),
 		LastReason: s.reasonOf(j.LastReason), Failures: j.Failures, Tags: j.Tags,

@@ -6,6 +6,7 @@ import (
 	"github.com/labstack/echo/v4"
 	"github.com/rs/zerolog"
 
+	"belfry/scheduler"
 	"belfry/store"
 	"belfry/web/session"
 )
@@ -17,6 +18,7 @@ const english = "en"
 type Config struct {
 	Version    string // of Belfry, for the document
 	Sessions   *session.Sessions
+	Kinds      scheduler.Kinds                   // of jobs
 	Local      Door                              // what only the owner of the machine may do; nil: nothing more than the server's own
 	SignInLink func(base string) (string, error) // returns a link that signs in to the page at base once; base may be empty
 	Log        zerolog.Logger

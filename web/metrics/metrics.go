@@ -81,7 +81,7 @@ func (m *Metrics) Ran(run store.Run, due time.Time) {
 
 // Watch adds what the file and the schedule know, and the metrics of the workers. It is called once.
 func (m *Metrics) Watch(db *store.DB, s *scheduler.Scheduler, workers []prometheus.Collector) {
-	for _, kind := range s.Kinds() { // so that a first failure is an increase
+	for _, kind := range s.Kinds().Names() { // so that a first failure is an increase
 		for _, result := range []store.Result{store.ResultDone, store.ResultFailed} {
 			m.results.WithLabelValues(kind, string(result))
 		}

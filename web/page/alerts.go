@@ -63,7 +63,7 @@ type aboutAlert struct {
 }
 
 // aboutOf reads what an alert is about.
-func aboutOf(tx *store.Tx, a store.Alert) (found aboutAlert, err error) {
+func (s *Server) aboutOf(tx *store.Tx, a store.Alert) (found aboutAlert, err error) {
 	found.Alert = a
 	switch a.Kind {
 	case store.AlertPostFailed, store.AlertPostUnknown:
@@ -71,10 +71,13 @@ func aboutOf(tx *store.Tx, a store.Alert) (found aboutAlert, err error) {
 	case store.AlertTaskFailed:
 		found.about.task, err = subject(tx.Tasks.Table, a.Subject)
 	case store.AlertRulePaused:
-		found.about.rule, err = subject(tx.Rules.Table, a.Subject)
+		var rule *store.Rule
+		if rule, err = subject(tx.Rules.Table, a.Subject); rule != nil {
+			found.about.about = rule.Name
+		}
 	case store.AlertJobFailing, store.AlertOverdue:
 		if job, err := tx.Jobs.ByName(a.Name); err == nil {
-			found.about, err = plan(tx, job)
+			found.about, err = s.plan(tx, job)
 			return found, err
 		}
 	}
@@ -96,7 +99,7 @@ func (s alertPages) alerts(v view) (screen, error) {
 			}
 			next[state] = found.Next
 			for _, a := range found.Items {
-				about, err := aboutOf(tx, a)
+				about, err := s.aboutOf(tx, a)
 				if err != nil {
 					return err
 				}
@@ -129,6 +132,9 @@ func (v view) jobName(name string, about planned) string {
 		}
 	}
 	title, _, _ := v.jobTitle(about)
+	if about.post == nil && about.task == nil && about.about != "" {
+		return v.kindName(about.Kind) + ": " + title
+	}
 	return title
 }
 
@@ -144,7 +150,7 @@ func (v view) alertLink(a aboutAlert) (link, text string) {
 		return withQuery("/posts", "status", string(store.PostFailed)), v.T("alerts.failed_posts")
 	case a.Kind == store.AlertBooking:
 		return bookingPath(a.Subject), a.Name
-	case a.Kind == store.AlertRulePaused && a.about.rule != nil:
+	case a.Kind == store.AlertRulePaused && a.about.about != "":
 		return rulePath(a.Subject), a.Name
 	case a.Kind == store.AlertLogin, a.Kind == store.AlertToken:
 		return "/logins", v.T("next.logins_link")

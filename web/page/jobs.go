@@ -15,7 +15,6 @@ import (
 	"belfry/worker/jobs"
 	"belfry/worker/notices"
 	"belfry/worker/posts"
-	"belfry/worker/rules"
 	"belfry/worker/tasks"
 )
 
@@ -48,14 +47,15 @@ type planned struct {
 	post *store.Post // nil for a job of another kind, or about a post that is gone
 	task *store.Task // likewise
 	note *store.Notice
-	rule *store.Rule
 	own  *store.OwnJob
-	why  store.Reason
+	// about says in a few words what it is about, where its kind does not say all.
+	about string
+	why   store.Reason
 }
 
 // plan reads what a job is about.
-func plan(tx *store.Tx, j store.Job) (p planned, err error) {
-	p.Job = j
+func (s *Server) plan(tx *store.Tx, j store.Job) (p planned, err error) {
+	p.Job, p.about = j, s.Scheduler.Kinds().About(tx, j)
 	if p.why, err = scheduler.Why(tx, j); err != nil {
 		return p, err
 	}
@@ -66,8 +66,6 @@ func plan(tx *store.Tx, j store.Job) (p planned, err error) {
 		p.task, err = subject(tx.Tasks.Table, j.Subject)
 	case notices.Kind:
 		p.note, err = subject(tx.Notices.Table, j.Subject)
-	case rules.Kind:
-		p.rule, err = subject(tx.Rules.Table, j.Subject)
 	case jobs.Kind:
 		p.own, err = subject(tx.OwnJobs.Table, j.Subject)
 	}
@@ -124,20 +122,20 @@ func (v view) jobTitle(p planned) (title, where, link string) {
 		first, _, _ := strings.Cut(p.note.Text, "\n")
 		return first, v.kindName(p.Kind) + " " + p.note.Chat, jobPath(p.Name)
 	}
-	if p.rule != nil {
-		return p.rule.Name, v.kindName(p.Kind), rulePath(p.rule.ID)
+	link, kind := jobPath(p.Name), v.kindName(p.Kind)
+	if page, own := v.server.jobPages[p.Kind]; own {
+		link = page(p.Job)
 	}
 	if p.own != nil {
-		return p.own.Title, v.T("job.action." + string(p.own.Action.Type)), jobPath(p.Name)
+		kind = v.T("job.action." + string(p.own.Action.Type))
 	}
-	title = v.kindName(p.Kind)
+	if p.about != "" {
+		return p.about, kind, link
+	}
 	if number, ok := strings.CutPrefix(p.Name, p.Kind+"_"); ok {
-		title += " " + number
+		kind += " " + number
 	}
-	if page, own := v.server.jobPages[p.Kind]; own {
-		return title, "", page(p.Job)
-	}
-	return title, "", jobPath(p.Name)
+	return kind, "", link
 }
 
 // jobReason is why a job waits; empty where its state, or its time, says it all.
@@ -181,7 +179,7 @@ func (s schedulePages) jobs(v view) (screen, error) {
 			Query: store.Query{Limit: perPage, Cursor: v.query.Get("cursor")}})
 		next = list.Next
 		for _, j := range list.Items {
-			p, err := plan(tx, j)
+			p, err := s.plan(tx, j)
 			if err != nil {
 				return err
 			}
@@ -193,7 +191,7 @@ func (s schedulePages) jobs(v view) (screen, error) {
 		return screen{}, err
 	}
 	return screen{
-		nav: "/jobs", title: v.T("jobs.title"), body: v.jobsBody(v.kindOptions(s.Scheduler.Kinds(), counts.ByKind()), f, paused != ""),
+		nav: "/jobs", title: v.T("jobs.title"), body: v.jobsBody(v.kindOptions(s.Scheduler.Kinds().Names(), counts.ByKind()), f, paused != ""),
 		parts: []part{{"tabs", v.jobTabs(f, counts)}, {"jobs", v.jobList(rows, f, next)}},
 	}, nil
 }
@@ -234,7 +232,7 @@ func (s schedulePages) whyNot(v view) (screen, error) {
 		for _, n := range found {
 			p := planned{Job: n.Job}
 			if n.Job.ID != 0 {
-				if p, err = plan(tx, n.Job); err != nil {
+				if p, err = s.plan(tx, n.Job); err != nil {
 					return err
 				}
 			}
@@ -301,7 +299,7 @@ func (s schedulePages) job(v view) (screen, error) {
 			return nil
 		}
 		if err == nil {
-			p, err = plan(tx, j)
+			p, err = s.plan(tx, j)
 		}
 		return err
 	})

@@ -27,6 +27,7 @@ func Rules(w *rules.Worker) Door {
 		server.ai = w
 		s.entry(publish, "rules", "/rules")
 		s.canMake("rule", "/rules/new")
+		s.jobPages[rules.Kind] = func(j store.Job) string { return rulePath(j.Subject) }
 		s.live(g, "/rules", s.rules)
 		g.GET("/rules/new", func(c echo.Context) error { return s.showForm(c, http.StatusOK, emptyRule(), nil) })
 		g.POST("/rules/new", func(c echo.Context) error { return s.save(c, nil) })

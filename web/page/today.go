@@ -12,7 +12,6 @@ import (
 	"belfry/scheduler"
 	"belfry/store"
 	"belfry/web/session"
-	"belfry/worker/pipeline"
 	"belfry/worker/tasks"
 )
 
@@ -23,11 +22,6 @@ const (
 	pastEntries = 8
 	maxTrouble  = 3 // of each kind, by name
 )
-
-// housekeeping are the kinds of jobs that come up all the time and would hide the rest.
-var housekeeping = map[string]bool{
-	store.ChannelKind: true, pipeline.Kind: true, pipeline.RelayKind: true, pipeline.CleanKind: true,
-}
 
 // Today is the first page.
 func Today(s *Server, own *echo.Group) {
@@ -58,7 +52,7 @@ func (s *Server) today(v view) (screen, error) {
 	}
 	var o overview
 	err = s.DB.View(func(tx *store.Tx) error {
-		return errors.Join(o.read(tx), o.readComing(tx), o.readEnded(tx), o.readAlerts(tx, wrong))
+		return errors.Join(o.read(tx), s.readComing(tx, &o), o.readEnded(tx), s.readAlerts(tx, &o, wrong))
 	})
 	first, days := v.plan(o.coming)
 	steps, _ := s.setup(v)
@@ -88,7 +82,7 @@ func (o *overview) read(tx *store.Tx) (err error) {
 
 // readComing reads what runs next. Jobs that are paused keep their places among the others, long
 // after their time: it looks past them, though not without end.
-func (o *overview) readComing(tx *store.Tx) error {
+func (s *Server) readComing(tx *store.Tx, o *overview) error {
 	query := store.Query{Limit: 4 * comingRuns}
 	for range comingPages {
 		jobs, err := tx.Jobs.List(store.JobQuery{Query: query})
@@ -97,11 +91,11 @@ func (o *overview) readComing(tx *store.Tx) error {
 		}
 		for _, j := range jobs.Items {
 			switch {
-			case j.State == store.JobSetAside, j.State == store.JobPaused, housekeeping[j.Kind]:
+			case j.State == store.JobSetAside, j.State == store.JobPaused, s.Scheduler.Kinds()[j.Kind].Routine:
 			case len(o.coming) == comingRuns:
 				o.more = true
 			default:
-				p, err := plan(tx, j)
+				p, err := s.plan(tx, j)
 				if err != nil {
 					return err
 				}
@@ -139,7 +133,7 @@ func (o *overview) readEnded(tx *store.Tx) error {
 }
 
 // readAlerts reads what the new alerts are about.
-func (o *overview) readAlerts(tx *store.Tx, wrong []store.Alert) error {
+func (s *Server) readAlerts(tx *store.Tx, o *overview, wrong []store.Alert) error {
 	slices.SortFunc(wrong, func(a, b store.Alert) int { return cmp.Or(b.RaisedAt.Compare(a.RaisedAt), cmp.Compare(b.ID, a.ID)) })
 	of := make(map[store.AlertKind]int)
 	for _, a := range wrong {
@@ -149,7 +143,7 @@ func (o *overview) readAlerts(tx *store.Tx, wrong []store.Alert) error {
 		o.newAlerts++
 		if a.GoneAt.IsZero() && of[a.Kind] < maxTrouble {
 			of[a.Kind]++
-			about, err := aboutOf(tx, a)
+			about, err := s.aboutOf(tx, a)
 			if err != nil {
 				return err
 			}

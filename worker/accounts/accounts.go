@@ -115,7 +115,7 @@ func randomPause(from, to time.Duration) time.Duration {
 // Module is what the worker brings to the program.
 func (w *Worker) Module() worker.Module {
 	return worker.Module{
-		Kinds: map[string]scheduler.Kind{
+		Kinds: scheduler.Kinds{
 			Kind: {Worker: checker{w}, Timeout: deadline + time.Minute, Retry: scheduler.Retry{Backoff: 10 * time.Second, Jitter: jitter}},
 		},
 		Start: w.start,

@@ -22,6 +22,7 @@ import (
 
 	"belfry/i18n"
 	"belfry/platform"
+	"belfry/scheduler"
 	"belfry/store"
 	"belfry/worker/accounts"
 	"belfry/worker/alerts"
@@ -56,6 +57,7 @@ type Bot struct {
 	cfg     Config
 	workers Workers
 	printer i18n.Printer
+	kinds   scheduler.Kinds
 }
 
 // New returns a bot for the records in db.
@@ -71,6 +73,9 @@ func (b *Bot) Commands() []platform.Command {
 	}
 	return all
 }
+
+// SetKinds says which kinds of job there are. It is called before the bot hears of anything.
+func (b *Bot) SetKinds(kinds scheduler.Kinds) { b.kinds = kinds }
 
 // noticeAnswer is the kind of the notices that answer.
 const noticeAnswer = "answer"

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"belfry/platform"
+	"belfry/scheduler"
 	"belfry/store"
 	"belfry/worker/alerts"
 	"belfry/worker/posts"
@@ -29,6 +30,27 @@ func TestStrangersGetNoAnswerAndAreCounted(t *testing.T) {
 			t.Errorf("strangers were told %+v, %v", b.net.messages, b.net.answered)
 		}
 		has(t, b.write("/status"), "Strangers wrote to this bot: 2", "id 667")
+	})
+}
+
+func TestTheStatusSaysWhatJobsAreAboutAndLeavesRoutineOut(t *testing.T) {
+	inBubble(t, "en", func(b *bench) {
+		b.bot.SetKinds(scheduler.Kinds{
+			store.ReminderKind: {About: func(*store.Tx, uint64) string { return "Haircut – @nina" }},
+			store.ChannelKind:  {Routine: true},
+		})
+		b.Update(func(tx *store.Tx) error {
+			at := store.Trigger{At: tx.Now().Add(time.Hour)}
+			return errors.Join(
+				scheduler.Put(tx, store.Job{Name: "channel_1", Kind: store.ChannelKind, Lane: "read", Subject: 1, Trigger: at}),
+				scheduler.Put(tx, store.Job{Name: "reminder_1", Kind: store.ReminderKind, Lane: "bot", Subject: 1, Trigger: at}),
+			)
+		})
+		m := b.write("/status")
+		has(t, m, "Haircut – @nina")
+		if routine := b.bot.printer.T("job.kind." + store.ChannelKind); strings.Contains(m.Text, routine) || strings.Contains(m.Text, "channel_1") {
+			t.Errorf("a routine job is listed: %s", m.Text)
+		}
 	})
 }
 

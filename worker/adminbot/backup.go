@@ -32,8 +32,8 @@ const (
 // Module is what the worker brings to the program.
 func (b *Bot) Module() worker.Module {
 	return worker.Module{
-		Kinds: map[string]scheduler.Kind{
-			BackupKind: {Worker: backer{b}, Timeout: 30 * time.Minute, Retry: scheduler.Retry{Backoff: 30 * time.Second}},
+		Kinds: scheduler.Kinds{
+			BackupKind: {Worker: backer{b}, Timeout: 30 * time.Minute, Retry: scheduler.Retry{Backoff: 30 * time.Second}, Routine: true},
 		},
 		EvenPaused: func(lane string) bool { return lane == BackupKind },
 		Start:      b.start,

@@ -16,6 +16,7 @@ import (
 	"belfry/platform/profile"
 	"belfry/scheduler/schedulertest"
 	"belfry/store"
+	"belfry/worker"
 	"belfry/worker/accounts"
 	"belfry/worker/alerts"
 	"belfry/worker/notices"
@@ -149,7 +150,9 @@ func (b *bench) startFor(lang string, admin int64) {
 	}
 	b.bot = New(b.DB, b.workers, Config{Lang: lang, Passphrase: "correct horse", Folder: b.dir, Log: zerolog.Nop()})
 	w := b.workers
-	b.Start(w.Posts.Module(), w.Tasks.Module(), w.Accounts.Module(), w.Alerts.Module(), told.Module(), b.bot.Module())
+	parts := []worker.Module{w.Posts.Module(), w.Tasks.Module(), w.Accounts.Module(), w.Alerts.Module(), told.Module(), b.bot.Module()}
+	b.bot.SetKinds(worker.Join(parts...).Kinds)
+	b.Start(parts...)
 }
 
 func (b *bench) hear(h platform.Heard) {

@@ -2,12 +2,10 @@ package adminbot
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"belfry/store"
 	"belfry/worker/alerts"
-	"belfry/worker/notices"
 	"belfry/worker/posts"
 	"belfry/worker/tasks"
 )
@@ -24,7 +22,7 @@ func (r request) status() (screen, error) {
 	b.WriteString(r.T("bot.status_at", r.Clock(r.Now)) + "\n\n")
 	running := 0
 	for job := range r.tx.Jobs.Running() {
-		if isHousekeeping(job) {
+		if r.bot.kinds[job.Kind].Routine {
 			continue
 		}
 		running++
@@ -78,13 +76,13 @@ func (r request) status() (screen, error) {
 // next are the jobs that run next.
 func (r request) next() (jobs []store.Job, err error) {
 	q := store.Query{Limit: 50}
-	for range 10 { // so much housekeeping comes first, at most
+	for range 10 { // so many routine jobs come first, at most
 		page, err := r.tx.Jobs.List(store.JobQuery{Query: q})
 		if err != nil {
 			return nil, err
 		}
 		for _, job := range page.Items {
-			if job.State != store.JobWaiting || isHousekeeping(job) {
+			if job.State != store.JobWaiting || r.bot.kinds[job.Kind].Routine {
 				continue
 			}
 			if jobs = append(jobs, job); len(jobs) == ahead {
@@ -96,11 +94,6 @@ func (r request) next() (jobs []store.Job, err error) {
 		}
 	}
 	return jobs, nil
-}
-
-// isHousekeeping reports whether a job is Belfry's own business.
-func isHousekeeping(job store.Job) bool {
-	return slices.Contains([]string{notices.Kind, BackupKind}, job.Kind)
 }
 
 // jobTitle says what a job is.
@@ -115,8 +108,9 @@ func (r request) jobTitle(job store.Job) string {
 			return r.taskTitle(task)
 		}
 	}
-	if key := "job.kind." + job.Kind; r.Has(key) {
-		return r.T(key)
+	kind := job.Kind
+	if key := "job.kind." + kind; r.Has(key) {
+		kind = r.T(key)
 	}
-	return job.Name
+	return strings.TrimSuffix(kind+": "+r.bot.kinds.About(r.tx, job), ": ")
 }

@@ -59,15 +59,21 @@ func New(db *store.DB, as func(identityID uint64) platform.Publisher, teller Tel
 // Module is what the worker brings to the program.
 func (w *Worker) Module() worker.Module {
 	kind := func(s sender) scheduler.Kind {
-		return scheduler.Kind{Worker: s, Timeout: deadline + 10*time.Second, Retry: scheduler.Retry{Attempts: attempts, Backoff: backoff, Jitter: send.Jitter}}
+		return scheduler.Kind{
+			Worker: s, Timeout: deadline + 10*time.Second, Retry: scheduler.Retry{Attempts: attempts, Backoff: backoff, Jitter: send.Jitter},
+			About: worker.About(func(tx *store.Tx) store.Table[store.Booking] { return tx.Bookings.Table }, title),
+		}
 	}
 	return worker.Module{
-		Kinds: map[string]scheduler.Kind{
+		Kinds: scheduler.Kinds{
 			store.ReminderKind: kind(sender{Worker: w}), store.FeedbackKind: kind(sender{Worker: w, asks: true}),
 		},
 		Start: w.start, HandleUpdate: w.HandleUpdate,
 	}
 }
+
+// title is what a booking is called beside other things.
+func title(b store.Booking) string { return b.Service + " – " + b.Client }
 
 // printer says what a client reads, with times as they count from now.
 func (w *Worker) printer(tx *store.Tx, b store.Booking) i18n.Printer {

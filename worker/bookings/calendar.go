@@ -56,7 +56,7 @@ func (w *Worker) entries(tx *store.Tx, from, to time.Time) (all []Entry) {
 	for b := range tx.Bookings.Between(from, to) {
 		if len(all) < maxEntries {
 			all = append(all, Entry{
-				Kind: "booking", ID: b.ID, Title: b.Service + " – " + b.Client, Start: b.Start, End: b.End(), Status: string(b.Status),
+				Kind: "booking", ID: b.ID, Title: title(b), Start: b.Start, End: b.End(), Status: string(b.Status),
 				sequence: b.Sequence, changed: b.UpdatedAt, created: b.CreatedAt,
 			})
 		}

@@ -74,7 +74,10 @@ func New(db *store.DB, network Network, cfg Config) *Worker {
 // Module is what the worker brings to the program.
 func (w *Worker) Module() worker.Module {
 	return worker.Module{
-		Kinds: map[string]scheduler.Kind{store.ChannelKind: {Worker: w, Timeout: 3 * time.Minute, Retry: scheduler.Retry{Backoff: time.Minute, Jitter: 0.2}}},
+		Kinds: scheduler.Kinds{store.ChannelKind: {
+			Worker: w, Timeout: 3 * time.Minute, Retry: scheduler.Retry{Backoff: time.Minute, Jitter: 0.2}, Routine: true,
+			About: worker.About(func(tx *store.Tx) store.Table[store.Channel] { return tx.Channels.Table }, store.Channel.Name),
+		}},
 		Start: func() error { w.began = w.db.Now(); return nil },
 		Wrong: w.wrong, Metrics: w.metrics(),
 	}

@@ -100,8 +100,9 @@ func (w *Worker) Zone() *time.Location { return w.cfg.Zone }
 
 // Module is what the worker brings to the program.
 func (w *Worker) Module() worker.Module {
-	return worker.Module{Kinds: map[string]scheduler.Kind{Kind: {
+	return worker.Module{Kinds: scheduler.Kinds{Kind: {
 		Worker: w, Timeout: time.Minute, Retry: scheduler.Retry{Attempts: attempts, Backoff: backoff},
+		About: worker.About(func(tx *store.Tx) store.Table[store.OwnJob] { return tx.OwnJobs.Table }, func(j store.OwnJob) string { return j.Title }),
 	}}}
 }
 

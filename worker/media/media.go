@@ -81,7 +81,7 @@ func (w *Worker) Max() int64 { return int64(w.cfg.Max) }
 // Module is what the worker brings to the program.
 func (w *Worker) Module() worker.Module {
 	return worker.Module{
-		Kinds: map[string]scheduler.Kind{Kind: {Worker: cleaner{w}, Timeout: time.Hour}},
+		Kinds: scheduler.Kinds{Kind: {Worker: cleaner{w}, Timeout: time.Hour}},
 		Start: func() error { return errors.Join(w.removeCutOff(), w.makeShareKey()) },
 	}
 }

@@ -84,8 +84,8 @@ func New(db *store.DB, cfg Config) *Worker {
 // Module is what the worker brings to the program.
 func (w *Worker) Module() worker.Module {
 	return worker.Module{
-		Kinds: map[string]scheduler.Kind{
-			Kind: {Worker: w, Timeout: sendDeadline + 30*time.Second, Retry: scheduler.Retry{Attempts: 10, Jitter: send.Jitter}},
+		Kinds: scheduler.Kinds{
+			Kind: {Worker: w, Timeout: sendDeadline + 30*time.Second, Retry: scheduler.Retry{Attempts: 10, Jitter: send.Jitter}, Routine: true},
 		},
 		EvenPaused: func(lane string) bool { return strings.HasPrefix(lane, "notices") },
 		Wrong:      w.missed,

@@ -121,10 +121,10 @@ func (w *Worker) stage(name string) (Stage, error) {
 // Module is what the worker brings to the program.
 func (w *Worker) Module() worker.Module {
 	retry := scheduler.Retry{Attempts: 3, Backoff: 10 * time.Second, Jitter: 0.2}
-	kinds := map[string]scheduler.Kind{
-		Kind:      {Worker: runner{w}, Timeout: runTime + 10*time.Second, Retry: retry},
-		RelayKind: {Worker: w.relay.runner(w.db), Timeout: relayTime + 10*time.Second, Retry: retry},
-		CleanKind: {Worker: cleaner{w}, Timeout: time.Minute, Retry: retry},
+	kinds := scheduler.Kinds{
+		Kind:      {Worker: runner{w}, Timeout: runTime + 10*time.Second, Retry: retry, Routine: true},
+		RelayKind: {Worker: w.relay.runner(w.db), Timeout: relayTime + 10*time.Second, Retry: retry, Routine: true},
+		CleanKind: {Worker: cleaner{w}, Timeout: time.Minute, Retry: retry, Routine: true},
 	}
 	return worker.Module{Kinds: kinds, Start: w.start, Wrong: w.wrong, Metrics: w.metrics()}
 }

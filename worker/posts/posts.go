@@ -91,10 +91,11 @@ const (
 // Module is what the worker brings to the program.
 func (w *Worker) Module() worker.Module {
 	return worker.Module{
-		Kinds: map[string]scheduler.Kind{Kind: {
+		Kinds: scheduler.Kinds{Kind: {
 			Worker:  attempt{Worker: w},
 			Timeout: mediaDeadline*w.cfg.Deadline + 10*time.Second,
 			Retry:   scheduler.Retry{Attempts: w.cfg.Attempts, Backoff: w.cfg.Backoff, Jitter: send.Jitter},
+			About:   worker.About(func(tx *store.Tx) store.Table[store.Post] { return tx.Posts.Table }, w.Plain),
 		}},
 		Start:   w.start,
 		Metrics: []prometheus.Collector{w.counts()},

@@ -155,7 +155,8 @@ func (w *Worker) Zone() *time.Location { return w.say.Load().Zone }
 
 // Module is what the worker brings to the program.
 func (w *Worker) Module() worker.Module {
-	return worker.Module{Metrics: []prometheus.Collector{w.requests, w.tokens}, Kinds: map[string]scheduler.Kind{Kind: {
+	return worker.Module{Metrics: []prometheus.Collector{w.requests, w.tokens}, Kinds: scheduler.Kinds{Kind: {
 		Worker: w, Timeout: runTime + 10*time.Second, Retry: scheduler.Retry{Attempts: attempts, Backoff: backoff, Jitter: jitter},
+		About: worker.About(func(tx *store.Tx) store.Table[store.Rule] { return tx.Rules.Table }, func(r store.Rule) string { return r.Name }),
 	}}}
 }

@@ -63,9 +63,19 @@ const (
 
 // Module is what the worker brings to the program.
 func (w *Worker) Module() worker.Module {
-	return worker.Module{Kinds: map[string]scheduler.Kind{store.WatchKind: {
-		Worker: w, Timeout: time.Minute, Retry: scheduler.Retry{Attempts: attempts, Backoff: backoff, Jitter: jitter},
+	return worker.Module{Kinds: scheduler.Kinds{store.WatchKind: {
+		Worker: w, Timeout: time.Minute, Retry: scheduler.Retry{Attempts: attempts, Backoff: backoff, Jitter: jitter}, About: w.about,
 	}}}
+}
+
+// about is the name of the watch that has found a message.
+func (w *Worker) about(tx *store.Tx, hit uint64) string {
+	found, err := tx.WatchHits.Get(hit)
+	if err != nil {
+		return ""
+	}
+	watch, _ := tx.Watches.Get(found.WatchID) // one that is gone has no name
+	return watch.Name
 }
 
 // Add puts a document into the index, in the place of the one before of its message. One that is fresh is compared with

@@ -150,15 +150,18 @@ func (w *Worker) metrics() []prometheus.Collector {
 
 // Module is what the worker brings to the program.
 func (w *Worker) Module() worker.Module {
-	return worker.Module{Metrics: w.metrics(), Kinds: map[string]scheduler.Kind{
+	about := worker.About(func(tx *store.Tx) store.Table[store.Task] { return tx.Tasks.Table }, func(t store.Task) string { return t.Text })
+	login := worker.About(func(tx *store.Tx) store.Table[store.Identity] { return tx.Identities.Table }, func(i store.Identity) string { return i.Name })
+	return worker.Module{Metrics: w.metrics(), Kinds: scheduler.Kinds{
 		Kind: {
 			Worker:  sender{Worker: w},
 			Timeout: mediaDeadline*w.cfg.Deadline + 30*time.Second,
 			Retry:   scheduler.Retry{Attempts: w.cfg.Attempts, Backoff: w.cfg.Backoff, Jitter: send.Jitter},
+			About:   about,
 		},
-		PrepareKind: {Worker: preparer{w}},
-		CheckKind:   {Worker: checker{w}, Timeout: 2 * time.Minute, Retry: scheduler.Retry{Attempts: checkAttempts, Backoff: checkBackoff, Jitter: send.Jitter}},
-		ListKind:    {Worker: lister{w}, Timeout: 10 * time.Minute, Retry: scheduler.Retry{Attempts: 5}},
+		PrepareKind: {Worker: preparer{w}, About: about},
+		CheckKind:   {Worker: checker{w}, Timeout: 2 * time.Minute, Retry: scheduler.Retry{Attempts: checkAttempts, Backoff: checkBackoff, Jitter: send.Jitter}, About: about},
+		ListKind:    {Worker: lister{w}, Timeout: 10 * time.Minute, Retry: scheduler.Retry{Attempts: 5}, About: login},
 	}}
 }
 
