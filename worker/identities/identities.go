@@ -66,7 +66,10 @@ func New(db *store.DB, network Network, cfg Config) *Worker { return &Worker{db,
 
 // Module is what the worker brings to the program.
 func (w *Worker) Module() worker.Module {
-	return worker.Module{Run: w.run, Wrong: w.wrong, Kinds: scheduler.Kinds{TokenKind: {Worker: refresher{w}, Timeout: time.Minute}}}
+	return worker.Module{Run: w.run, Wrong: w.wrong, Kinds: scheduler.Kinds{TokenKind: {
+		Worker: refresher{w}, Timeout: time.Minute,
+		About: worker.About(func(tx *store.Tx) store.Table[store.Identity] { return tx.Identities.Table }, func(i store.Identity) string { return i.Name }),
+	}}}
 }
 
 // Request is a login as somebody adds it.
