@@ -121,6 +121,7 @@ func alertTable() def[Alert] {
 		name:  "alerts",
 		id:    func(a *Alert) *uint64 { return &a.ID },
 		valid: (*Alert).validate,
+		cache: new(cache[Alert]),
 		indexes: []Index[Alert]{
 			{Name: "state", Key: func(a *Alert) []byte { return key(nil).str(string(a.State())).time(a.RaisedAt) }},
 			{Name: "counts", Counted: true, Key: func(a *Alert) []byte { return key(nil).str(string(a.State())) }},

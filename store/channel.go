@@ -98,6 +98,7 @@ func channelTable() def[Channel] {
 			job.State, job.Occurrence, job.Due = JobWaiting, tx.Now(), tx.Now()
 			return job
 		},
+		cache: new(cache[Channel]),
 		indexes: []Index[Channel]{
 			{Name: "peer", Unique: true, Key: func(c *Channel) []byte { return key(nil).int(c.PeerID) }},
 			{Name: "name", Key: func(c *Channel) []byte {

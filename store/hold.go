@@ -21,8 +21,9 @@ type Holds struct{ Table[Hold] }
 
 func holdTable() def[Hold] {
 	return def[Hold]{
-		name: "holds",
-		id:   func(h *Hold) *uint64 { return &h.ID },
+		name:  "holds",
+		id:    func(h *Hold) *uint64 { return &h.ID },
+		cache: new(cache[Hold]),
 		indexes: []Index[Hold]{
 			{Name: "lane", Unique: true, Key: func(h *Hold) []byte { return key(nil).str(h.Lane) },
 				Changed: func(tx *Tx, k key) {

@@ -78,6 +78,7 @@ func identityTable() def[Identity] {
 		secret: func(i *Identity) secret {
 			return secret{[]byte(i.Secret), func(plain []byte) { i.Secret = string(plain) }, &i.Sealed}
 		},
+		cache: new(cache[Identity]),
 		indexes: []Index[Identity]{
 			{Name: "name", Unique: true, Key: func(i *Identity) []byte { return key(nil).str(i.Platform).str(i.Name) }},
 		},

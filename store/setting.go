@@ -26,6 +26,7 @@ func settingTable() def[Setting] {
 		secret: func(s *Setting) secret {
 			return secret{[]byte(s.Secret), func(plain []byte) { s.Secret = string(plain) }, &s.Sealed}
 		},
+		cache: new(cache[Setting]),
 		indexes: []Index[Setting]{
 			{Name: "name", Unique: true, Key: func(s *Setting) []byte { return key(nil).str(s.Name) }},
 		},

@@ -84,8 +84,9 @@ type Groups struct{ Table[Group] }
 
 func groupTable() def[Group] {
 	return def[Group]{
-		name: "stream_groups",
-		id:   func(g *Group) *uint64 { return &g.ID },
+		name:  "stream_groups",
+		id:    func(g *Group) *uint64 { return &g.ID },
+		cache: new(cache[Group]),
 		indexes: []Index[Group]{
 			{Name: "name", Unique: true, Key: func(g *Group) []byte { return key(nil).str(g.Name) }},
 		},

@@ -22,6 +22,8 @@ type def[T any] struct {
 	// whole says what a row lacks that belongs to it in other tables; empty if nothing. nil: nothing belongs to it.
 	whole   func(*T, *Tx) string
 	indexes []Index[T]
+	// cache is there where the same few rows are read again and again. Nobody changes what such a row points to.
+	cache *cache[T]
 
 	number int // position in the schema
 	bucket int // number of the bucket with the rows; the indexes follow
@@ -72,7 +74,12 @@ func (t Table[T]) Get(id uint64) (row T, err error) {
 }
 
 func (t Table[T]) decode(id uint64, data []byte) (row T, err error) {
-	if err := decodeRow(id, data, &row); err != nil {
+	if t.def.cache != nil {
+		row, err = t.def.cache.decode(id, data)
+	} else {
+		err = decodeRow(id, data, &row)
+	}
+	if err != nil {
 		t.tx.damage.add(t.def.name, id, fault{text: err.Error()})
 		return row, &CorruptError{Table: t.def.name, ID: id, Err: err}
 	}
