@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"cmp"
+	"container/heap"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -44,7 +45,7 @@ type World struct {
 	start   time.Time
 	process *Process // nil while none runs
 	zombies sync.WaitGroup
-	queue   []item // in the order of their times
+	queue   queue
 	seq     int
 	clock   clock
 	disk    disk
@@ -63,6 +64,22 @@ type item struct {
 	at  time.Time
 	seq int
 	do  func()
+}
+
+// queue is a heap of what is to happen, the next first.
+type queue []item
+
+func (q queue) Len() int      { return len(q) }
+func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q queue) Less(i, j int) bool {
+	return cmp.Or(q[i].at.Compare(q[j].at), cmp.Compare(q[i].seq, q[j].seq)) < 0
+}
+func (q *queue) Push(it any) { *q = append(*q, it.(item)) }
+func (q *queue) Pop() any {
+	last := len(*q) - 1
+	it := (*q)[last]
+	(*q)[last], *q = item{}, (*q)[:last]
+	return it
 }
 
 // Play plays a history until something is wrong or it ends.
@@ -117,9 +134,7 @@ func (w *World) play(h History) {
 			w.bury()
 			continue
 		}
-		next := w.queue[0]
-		w.queue = w.queue[1:]
-		next.do()
+		heap.Pop(&w.queue).(item).do()
 	}
 	w.stats.Days = int(w.Elapsed() / (24 * time.Hour))
 	w.end(true)
@@ -152,11 +167,7 @@ func (w *World) pass(until time.Time) bool {
 // After has something done by the goroutine that plays, some time from now.
 func (w *World) After(d time.Duration, do func()) {
 	w.seq++
-	it := item{time.Now().Add(d), w.seq, do}
-	i, _ := slices.BinarySearchFunc(w.queue, it, func(a, b item) int {
-		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.seq, b.seq))
-	})
-	w.queue = slices.Insert(w.queue, i, it)
+	heap.Push(&w.queue, item{time.Now().Add(d), w.seq, do})
 }
 
 // Process returns the process that runs, or nil.
