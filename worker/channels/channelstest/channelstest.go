@@ -44,6 +44,7 @@ type state struct {
 	shut    time.Time         // until when
 	added   int               // how often
 	events  int               // that it had
+	forgot  time.Time         // when the difference was made too long last, by Telegram's clock
 }
 
 // New returns the part of a world. It is started after the notices.
@@ -153,23 +154,27 @@ func some(c *platformtest.Channel, r *rand.Rand) *platformtest.ChannelPost {
 }
 
 func (p *Part) edit(w *simulation.World, r *rand.Rand) {
+	var message int
 	id := p.at(r, func(c *platformtest.Channel, s *state) {
 		if m := some(c, r); m != nil {
 			c.Edit(m, m.Text+"!")
 			s.happened(m.ID)
+			message = m.ID
 		}
 	})
-	w.Note("channel %d edits", id)
+	w.Note("channel %d edits %d", id, message)
 }
 
 func (p *Part) erase(w *simulation.World, r *rand.Rand) {
+	var message int
 	id := p.at(r, func(c *platformtest.Channel, s *state) {
 		if m := some(c, r); m != nil {
 			c.Remove(m)
 			s.happened(m.ID)
+			message = m.ID
 		}
 	})
-	w.Note("channel %d deletes", id)
+	w.Note("channel %d deletes %d", id, message)
 }
 
 // album sends an album, half of the time in two pieces between which the channel may be read.
@@ -205,7 +210,10 @@ func (p *Part) burst(w *simulation.World, r *rand.Rand) {
 // messages are, and so which are asked for again.
 func (p *Part) forget(w *simulation.World, r *rand.Rand) {
 	if w.Ahead().Abs() < 24*time.Hour {
-		w.Note("channel %d forgets", p.at(r, func(c *platformtest.Channel, _ *state) { c.Forget() }))
+		w.Note("channel %d forgets", p.at(r, func(c *platformtest.Channel, s *state) {
+			c.Forget()
+			s.forgot = truth(w)
+		}))
 	}
 }
 
