@@ -29,7 +29,10 @@ func TestDamageThatIsMetIsToldUntilItIsGone(t *testing.T) {
 		return errors.Join(tx.Settings.Put(setting("a")), tx.Settings.Put(setting("b")))
 	})
 	for _, id := range []uint64{1, 2} {
-		spoil(t, db, "settings", id)
+		if err := db.View(func(tx *Tx) error { _, err := tx.Settings.Get(id); return err }); err != nil {
+			t.Fatal(err)
+		}
+		spoil(t, db, "settings", id) // what was read before is not answered from memory
 	}
 	if found := db.Damaged(); len(found) > 0 {
 		t.Errorf("nobody has met it yet: %v", found)
