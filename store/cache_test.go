@@ -2,6 +2,8 @@ package store
 
 import (
 	"errors"
+	"fmt"
+	"maps"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -22,23 +24,29 @@ func TestARowThatIsReadAgainIsWhatTheFileHolds(t *testing.T) {
 		return nil
 	})
 	want := map[uint64]string{1: "", 2: "", ids[2]: "", ids[3]: ""}
-	rapid.Check(t, func(t *rapid.T) {
-		now := map[uint64]string{}
-		for id, detail := range want {
-			now[id] = detail
+	type step struct {
+		ID     uint64
+		Detail *string // what is put; nil: the row is only read
+	}
+	// All is drawn before the transaction: what rapid stops a run with should not go through the store.
+	steps := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) step {
+		s := step{ID: rapid.SampledFrom(ids).Draw(t, "id")}
+		if rapid.Bool().Draw(t, "put") {
+			s.Detail = new(rapid.SampledFrom([]string{"", "x", "y"}).Draw(t, "detail"))
 		}
-		undone := errors.New("undone")
-		kept := rapid.Bool().Draw(t, "kept")
+		return s
+	}), 1, 8)
+	rapid.Check(t, func(t *rapid.T) {
+		kept, steps := rapid.Bool().Draw(t, "kept"), steps.Draw(t, "steps")
+		now, undone := maps.Clone(want), errors.New("undone")
 		err := db.Update(func(tx *Tx) error {
-			for range rapid.IntRange(1, 8).Draw(t, "steps") {
-				id := rapid.SampledFrom(ids).Draw(t, "id")
-				hold, err := tx.Holds.Get(id)
-				if err != nil || hold.Reason.Detail != now[id] {
-					t.Fatalf("hold %d is %+v, %v; expected %q", id, hold, err, now[id])
+			for _, s := range steps {
+				hold, err := tx.Holds.Get(s.ID)
+				if err != nil || hold.Reason.Detail != now[s.ID] {
+					return fmt.Errorf("hold %d is %+v, %v; expected %q", s.ID, hold, err, now[s.ID])
 				}
-				if rapid.Bool().Draw(t, "put") {
-					hold.Reason.Detail = rapid.SampledFrom([]string{"", "x", "y"}).Draw(t, "detail")
-					now[id] = hold.Reason.Detail
+				if s.Detail != nil {
+					hold.Reason.Detail, now[s.ID] = *s.Detail, *s.Detail
 					if err := tx.Holds.Put(&hold); err != nil {
 						return err
 					}
@@ -49,9 +57,10 @@ func TestARowThatIsReadAgainIsWhatTheFileHolds(t *testing.T) {
 			}
 			return nil
 		})
-		if kept && err == nil {
+		switch {
+		case kept && err == nil:
 			want = now
-		} else if kept || !errors.Is(err, undone) {
+		case kept || !errors.Is(err, undone):
 			t.Fatal(err)
 		}
 	})
