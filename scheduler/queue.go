@@ -62,8 +62,10 @@ type batch struct {
 	runs []*run
 }
 
+var batchKey = quartz.NewJobKey("batch")
+
 func (b batch) JobDetail() *quartz.JobDetail {
-	return quartz.NewJobDetail(b, quartz.NewJobKey("batch"))
+	return quartz.NewJobDetail(b, batchKey)
 }
 func (b batch) Trigger() quartz.Trigger { return b }
 func (b batch) NextRunTime() int64      { return b.at.UnixNano() }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -63,6 +64,21 @@ func (n *Network) Messages(which func(Message) bool) (all []Message) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, m := range n.ledger {
+		if which(m) {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// Latest returns the messages of the ledger for which which says so, at most limit, the latest first.
+func (n *Network) Latest(limit int, which func(Message) bool) (all []Message) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, m := range slices.Backward(n.ledger) {
+		if len(all) == limit {
+			break
+		}
 		if which(m) {
 			all = append(all, m)
 		}

@@ -180,11 +180,11 @@ func (p *Part) end(w *simulation.World, id uint64, service string, do func(*stor
 
 // press has a client, or now and then somebody else, press a button under a message.
 func (p *Part) press(w *simulation.World, r *rand.Rand) {
-	all := w.Network.Messages(func(m simulation.Message) bool { return serviceOf(m.Post.Text) != "" && len(m.Post.Buttons) > 0 })
+	all := w.Network.Latest(10, func(m simulation.Message) bool { return len(m.Post.Buttons) > 0 && serviceOf(m.Post.Text) != "" })
 	if len(all) == 0 || w.Process() == nil {
 		return
 	}
-	m := all[len(all)-1-r.IntN(min(len(all), 10))]
+	m := all[r.IntN(len(all))]
 	row := m.Post.Buttons[0]
 	var from int64
 	if _, err := fmt.Sscan(m.Target, &from); err != nil {

@@ -59,6 +59,9 @@ func (p *Part) hourly(w *simulation.World, tx *store.Tx) {
 		return
 	}
 	for _, wi := range p.all() {
+		if wi.finals > 0 {
+			continue // it has ended; if a restore has undone that, the next day's look finds it
+		}
 		post, err := tx.Posts.Get(wi.id)
 		if err != nil || post.Status.Final() || tx.Now().Sub(later(post.ScheduledTime, post.UpdatedAt)) < lateBy {
 			continue
