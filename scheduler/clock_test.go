@@ -69,6 +69,36 @@ func TestTheClockIsSetByAnyAmount(t *testing.T) {
 	}
 }
 
+func TestARunThatIsAskedForBeforeAStepIsNoticedBeginsInTime(t *testing.T) {
+	for _, step := range []time.Duration{time.Hour, 20 * time.Hour, 24 * 24 * time.Hour, -time.Hour, -24 * 24 * time.Hour} {
+		for _, when := range []string{"before", "after"} {
+			t.Run(fmt.Sprint(step, " ", when), func(t *testing.T) {
+				inBubble(t, func(b *bench) {
+					b.start()
+					b.put(store.Job{Name: "channel", Lane: "a", Trigger: every(24 * time.Hour)})
+					b.pass(90 * time.Second)
+					ask := func() {
+						b.update(func(tx *store.Tx) error { _, err := RunNow(tx, "channel"); return err })
+					}
+					if when == "before" { // and held, so that it does not begin before the step
+						b.update(func(tx *store.Tx) error { return tx.Holds.Extend("a", b.now().Add(30*time.Second), store.Reason{}) })
+						ask()
+					}
+					b.setClock(step)
+					if when == "after" {
+						ask()
+					}
+					b.pass(settleTime + 2*time.Minute)
+					if _, of := b.begun(); of["channel"] == 0 {
+						job, _ := b.job("channel")
+						t.Errorf("it was not begun, and is due at %v, now %v", job.Due, b.now())
+					}
+				})
+			})
+		}
+	}
+}
+
 func TestAMoveAfterAStepGoesOnAfterACrash(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		hour := b.now().Add(2 * time.Hour)
