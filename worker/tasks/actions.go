@@ -67,8 +67,16 @@ func (w *Worker) Resume(tx *store.Tx, id uint64) (store.Task, error) {
 	if err != nil {
 		return task, err
 	}
-	_, err = scheduler.Resume(tx, task.JobName())
-	return task, err
+	job, err := scheduler.Resume(tx, task.JobName())
+	if err != nil || !job.Due.After(tx.Now()) || !job.Due.Equal(job.Occurrence) || task.StartAt.After(tx.Now()) {
+		return task, err
+	}
+	// It was to go on at once by a clock that was ahead.
+	identity, err := tx.Identities.Get(task.IdentityID)
+	if err != nil {
+		return task, err
+	}
+	return task, putJob(tx, task, identity, tx.Now())
 }
 
 // running returns a task that has not ended.
