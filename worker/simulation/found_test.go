@@ -30,6 +30,18 @@ func TestWhatWasFound(t *testing.T) {
 			{At: 271121346678206, What: "weather: network gone", Seed: 0x61cd9739f639fd52}, // day 3 03:18:41.346
 			{At: 273654120942765, What: "weather: wrong clock", Seed: 0x549c97d6b7570edc},  // day 3 04:00:54.120
 		}},
+		"a broadcast that was paused while the clock was ahead goes on when it is resumed": {Seed: 0xd, Days: 3, Events: []simulation.Event{
+			{At: 73976159902770, What: "tasks: create", Seed: 0x4c931393079ab416},         // day 0 20:32:56.159
+			{At: 133680006629299, What: "weather: crash", Seed: 0xe5d82997b395382e},       // day 1 13:08:00.006
+			{At: 135979172411236, What: "weather: wrong clock", Seed: 0xd2a2a84520dfbced}, // day 1 13:46:19.172
+			{At: 155629992580708, What: "tasks: retry", Seed: 0xb73c10b86d74545d},         // day 1 19:13:49.992
+			{At: 218160890317501, What: "tasks: resume", Seed: 0x4ef1d6ebbe2af7eb},        // day 2 12:36:00.890
+		}},
+		"a channel that is read at once after the clock was corrected is read again in time": {Seed: 0x6, Days: 2, Events: []simulation.Event{
+			{At: 39988192031736, What: "channels: add", Seed: 0xd09cd6cb2b061ed1},        // day 0 11:06:28.192
+			{At: 58390259976826, What: "weather: wrong clock", Seed: 0x8ec924257a4f0ef0}, // day 0 16:13:10.259
+			{At: 60747198686347, What: "channels: read", Seed: 0x6aed3ef6f8eab6a7},       // day 0 16:52:27.198
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if result := simulation.Play(t, h, parts); result.Wrong != nil {

@@ -249,7 +249,8 @@ func (p *Part) hourly(w *simulation.World, tx *store.Tx) {
 		w.Judged(1)
 		late := func(m store.BookingMessage, name string) {
 			job, err := tx.Jobs.ByName(name)
-			waits := job.Due.After(tx.Now().Add(-lateBy)) && !m.Reason.Zero() // it is tried again, or quiet hours keep it
+			// It is tried again, or quiet hours keep it or the one before it.
+			waits := job.Due.After(tx.Now().Add(-lateBy)) && !(m.Reason.Zero() && job.Reason.Zero())
 			if m.State == store.MessageWaiting && tx.Now().Sub(m.At) > lateBy && !waits || err == nil && job.State == store.JobSetAside {
 				w.Complain("bookings: late", "%s is due since %v: %+v; its job: %+v, %v", name, m.At, m, job, err)
 			}

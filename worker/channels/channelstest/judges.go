@@ -88,7 +88,8 @@ func (p *Part) channel(w *simulation.World, tx *store.Tx, c store.Channel, there
 		return
 	}
 	if late := tx.Now().Sub(c.LastParsedAt); c.Failures > 0 || late > c.Interval+slack {
-		w.Complain("channels: late", "%s was read %v ago: %+v", c.Name(), late, c)
+		job, err := tx.Jobs.ByName(c.JobName())
+		w.Complain("channels: late", "%s was read %v ago: %+v; its job: %+v, %v", c.Name(), late, c, job, err)
 	}
 	if err == nil {
 		w.Complain("channels: alert", "%s has an alert, and is well", c.Name())
