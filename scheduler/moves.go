@@ -163,19 +163,18 @@ func (s *Scheduler) plannedWith(what string) time.Duration {
 }
 
 // moveWait reports whether a step of the clock moves the job's next run, and moves it. A run that was asked for is due
-// at once, also if that was between the step and this moment. Retries and
-// other waits keep their length, but for those that end at a time of day; what was begun too early
-// returns to its occurrence, and intervals go on from now.
+// at once, also if that was after the step. Retries and other waits keep their length, but for those that end at a time
+// of day; what was begun too early returns to its occurrence, and intervals go on from now.
 func moveWait(now time.Time, job *store.Job, step time.Duration) bool {
 	if job.State != store.JobWaiting && job.State != store.JobPaused {
 		return false
 	}
 	if job.Requested && job.Reason.Code == store.ReasonRequested { // it is due at once, by whatever clock that was asked for
-		was := job.Due
-		if job.Due.After(now) {
-			job.Due = now
+		if !job.Due.After(now) {
+			return false
 		}
-		return !job.Due.Equal(was)
+		job.Due = now
+		return true
 	}
 	early := step < 0 && job.Occurrence.After(now) && !job.Requested
 	if !job.Due.Equal(job.Occurrence) && !early {
