@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"time"
 )
 
@@ -22,7 +21,7 @@ func tokenTable() def[Token] {
 		name: "tokens",
 		id:   func(t *Token) *uint64 { return &t.ID },
 		indexes: []Index[Token]{
-			{Name: "hash", Unique: true, Key: func(t *Token) []byte { return bytes.Clone(t.Hash) }},
+			{Name: "hash", Unique: true, Key: func(t *Token, k key) key { return append(k, t.Hash...) }},
 		},
 	}
 }
@@ -48,8 +47,8 @@ func signInTable() def[SignIn] {
 		name: "signins",
 		id:   func(s *SignIn) *uint64 { return &s.ID },
 		indexes: []Index[SignIn]{
-			{Name: "hash", Unique: true, Key: func(s *SignIn) []byte { return bytes.Clone(s.Hash) }},
-			{Name: "expiry", Key: func(s *SignIn) []byte { return key(nil).time(s.ExpiresAt) }},
+			{Name: "hash", Unique: true, Key: func(s *SignIn, k key) key { return append(k, s.Hash...) }},
+			{Name: "expiry", Key: func(s *SignIn, k key) key { return k.time(s.ExpiresAt) }},
 		},
 	}
 }

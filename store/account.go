@@ -70,20 +70,20 @@ func accountTable() def[Account] {
 		id:    func(a *Account) *uint64 { return &a.ID },
 		valid: (*Account).validate,
 		indexes: []Index[Account]{
-			{Name: "name", Unique: true, Key: func(a *Account) []byte { return accountKey(a.Site, a.Username) }},
-			{Name: "state", Key: func(a *Account) []byte { return key(nil).str(string(a.State)) }},
-			{Name: "counts", Counted: true, Key: func(a *Account) []byte { return key(nil).str(string(a.State)) }},
-			{Name: "tag", Key: func(a *Account) []byte {
+			{Name: "name", Unique: true, Key: func(a *Account, k key) key { return accountKey(a.Site, a.Username) }},
+			{Name: "state", Key: func(a *Account, k key) key { return k.str(string(a.State)) }},
+			{Name: "counts", Counted: true, Key: func(a *Account, k key) key { return k.str(string(a.State)) }},
+			{Name: "tag", Key: func(a *Account, k key) key {
 				if a.Tag == "" {
 					return nil
 				}
-				return key(nil).str(a.Tag).str(string(a.State))
+				return k.str(a.Tag).str(string(a.State))
 			}},
-			{Name: "watched", Key: func(a *Account) []byte {
+			{Name: "watched", Key: func(a *Account, k key) key {
 				if !a.Watched() {
 					return nil
 				}
-				return key(nil).str(a.Site)
+				return k.str(a.Site)
 			}},
 		},
 	}
@@ -255,7 +255,7 @@ func accountResultTable() def[AccountResult] {
 		name: "account_results",
 		id:   func(r *AccountResult) *uint64 { return &r.ID },
 		indexes: []Index[AccountResult]{
-			{Name: "account", Key: func(r *AccountResult) []byte { return key(nil).uint(r.AccountID) }},
+			{Name: "account", Key: func(r *AccountResult, k key) key { return k.uint(r.AccountID) }},
 		},
 	}
 }

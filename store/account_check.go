@@ -151,13 +151,13 @@ func accountCheckTable() def[AccountCheck] {
 		id:    func(c *AccountCheck) *uint64 { return &c.ID },
 		valid: (*AccountCheck).validate,
 		indexes: []Index[AccountCheck]{
-			{Name: "running", Key: func(c *AccountCheck) []byte {
+			{Name: "running", Key: func(c *AccountCheck, k key) key {
 				if c.Status != AccountCheckRunning {
 					return nil
 				}
-				return key(nil).uint(0)
+				return k.uint(0)
 			}},
-			{Name: "began", Key: func(c *AccountCheck) []byte { return key(nil).time(c.Began) }},
+			{Name: "began", Key: func(c *AccountCheck, k key) key { return k.time(c.Began) }},
 		},
 	}
 }
@@ -232,7 +232,7 @@ func accountSiteTable() def[AccountSite] {
 		name: "account_sites",
 		id:   func(s *AccountSite) *uint64 { return &s.ID },
 		indexes: []Index[AccountSite]{
-			{Name: "site", Unique: true, Key: func(s *AccountSite) []byte { return key(nil).str(strings.ToLower(s.Site)) }},
+			{Name: "site", Unique: true, Key: func(s *AccountSite, k key) key { return k.str(strings.ToLower(s.Site)) }},
 		},
 	}
 }

@@ -123,13 +123,13 @@ func alertTable() def[Alert] {
 		valid: (*Alert).validate,
 		cache: new(cache[Alert]),
 		indexes: []Index[Alert]{
-			{Name: "state", Key: func(a *Alert) []byte { return key(nil).str(string(a.State())).time(a.RaisedAt) }},
-			{Name: "counts", Counted: true, Key: func(a *Alert) []byte { return key(nil).str(string(a.State())) }},
-			{Name: "standing", Unique: true, Key: func(a *Alert) []byte {
+			{Name: "state", Key: func(a *Alert, k key) key { return k.str(string(a.State())).time(a.RaisedAt) }},
+			{Name: "counts", Counted: true, Key: func(a *Alert, k key) key { return k.str(string(a.State())) }},
+			{Name: "standing", Unique: true, Key: func(a *Alert, k key) key {
 				if a.State() == AlertOver {
 					return nil
 				}
-				return key(nil).str(string(a.Kind)).str(a.About)
+				return k.str(string(a.Kind)).str(a.About)
 			}},
 		},
 	}

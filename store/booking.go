@@ -134,20 +134,20 @@ func bookingTable() def[Booking] {
 		valid: (*Booking).validate,
 		job:   missingBookingJob,
 		indexes: []Index[Booking]{
-			{Name: "time", Key: func(b *Booking) []byte {
+			{Name: "time", Key: func(b *Booking, k key) key {
 				free := uint64(0)
 				if b.Status == BookingCancelled {
 					free = 1
 				}
-				return key(nil).time(b.Start).time(b.End()).uint(free)
+				return k.time(b.Start).time(b.End()).uint(free)
 			}},
-			{Name: "status", Key: func(b *Booking) []byte { return key(nil).str(string(b.Status)).time(b.Start) }},
-			{Name: "client", Key: func(b *Booking) []byte { return key(nil).str(strings.ToLower(b.Client)).time(b.Start) }},
-			{Name: "open", Key: func(b *Booking) []byte {
+			{Name: "status", Key: func(b *Booking, k key) key { return k.str(string(b.Status)).time(b.Start) }},
+			{Name: "client", Key: func(b *Booking, k key) key { return k.str(strings.ToLower(b.Client)).time(b.Start) }},
+			{Name: "open", Key: func(b *Booking, k key) key {
 				if b.Status.Final() {
 					return nil
 				}
-				return key(nil).uint(b.IdentityID).time(b.Start)
+				return k.uint(b.IdentityID).time(b.Start)
 			}},
 		},
 	}

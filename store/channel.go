@@ -100,18 +100,18 @@ func channelTable() def[Channel] {
 		},
 		cache: new(cache[Channel]),
 		indexes: []Index[Channel]{
-			{Name: "peer", Unique: true, Key: func(c *Channel) []byte { return key(nil).int(c.PeerID) }},
-			{Name: "name", Key: func(c *Channel) []byte {
+			{Name: "peer", Unique: true, Key: func(c *Channel, k key) key { return k.int(c.PeerID) }},
+			{Name: "name", Key: func(c *Channel, k key) key {
 				if c.Removed {
 					return nil
 				}
-				return key(nil).str(strings.ToLower(strings.TrimPrefix(c.Name(), "@")))
+				return k.str(strings.ToLower(strings.TrimPrefix(c.Name(), "@")))
 			}},
-			{Name: "failing", Key: func(c *Channel) []byte {
+			{Name: "failing", Key: func(c *Channel, k key) key {
 				if !c.Active || c.Removed || c.Failures == 0 {
 					return nil
 				}
-				return key(nil).time(c.FailedSince)
+				return k.time(c.FailedSince)
 			}},
 		},
 	}

@@ -39,11 +39,11 @@ func chatTable() def[Chat] {
 		name: "chats",
 		id:   func(c *Chat) *uint64 { return &c.ID },
 		indexes: []Index[Chat]{
-			{Name: "peer", Unique: true, Key: func(c *Chat) []byte {
-				return key(nil).uint(c.IdentityID).str(string(c.Type)).int(c.PeerID)
+			{Name: "peer", Unique: true, Key: func(c *Chat, k key) key {
+				return k.uint(c.IdentityID).str(string(c.Type)).int(c.PeerID)
 			}},
-			{Name: "title", Key: func(c *Chat) []byte {
-				return key(nil).uint(c.IdentityID).str(strings.ToLower(c.Title))
+			{Name: "title", Key: func(c *Chat, k key) key {
+				return k.uint(c.IdentityID).str(strings.ToLower(c.Title))
 			}},
 		},
 	}

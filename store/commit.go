@@ -6,8 +6,6 @@ import (
 	"runtime/debug"
 	"slices"
 	"time"
-
-	"go.etcd.io/bbolt"
 )
 
 // maxGroup bounds the updates that share a commit, and so the time that the first of them waits.
@@ -179,7 +177,7 @@ func (db *DB) tryGroup(group []*call) (tx *Tx, ran, failed int, err error) {
 	}
 	if tx.writes == 0 {
 		err = btx.Rollback()
-	} else if err = db.commit(btx); err == nil {
+	} else if err = db.commit(tx); err == nil {
 		db.guard.after()
 		db.commits.Add(1)
 	} else {
@@ -203,13 +201,13 @@ const (
 )
 
 // commit commits what was written.
-func (db *DB) commit(btx *bbolt.Tx) error {
-	if err := db.at(BeforeCommit); err != nil {
-		return errors.Join(err, btx.Rollback())
+func (db *DB) commit(tx *Tx) error {
+	if err := errors.Join(db.at(BeforeCommit), tx.writeCounts()); err != nil {
+		return errors.Join(err, tx.bolt.Rollback())
 	}
 	db.clean = false
 	begun := time.Now()
-	if err := btx.Commit(); err != nil {
+	if err := tx.bolt.Commit(); err != nil {
 		return err
 	}
 	if db.opts.Committed != nil {

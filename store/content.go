@@ -96,8 +96,8 @@ func contentTable() def[Content] {
 		id:   func(c *Content) *uint64 { return &c.ID },
 		indexes: []Index[Content]{
 			// Every table has an index that all its rows are in: so Verify misses a row that is gone.
-			{Name: "created", Key: func(c *Content) []byte { return key(nil).time(c.CreatedAt) }},
-			{Name: "media", Key: func(c *Content) []byte { return mediaKey(c.Media, c.CreatedAt) }},
+			{Name: "created", Key: func(c *Content, k key) key { return k.time(c.CreatedAt) }},
+			{Name: "media", Key: func(c *Content, k key) key { return mediaKey(c.Media, c.CreatedAt) }},
 		},
 	}
 }

@@ -119,14 +119,14 @@ func deliveryTable() def[Delivery] {
 		id:    func(d *Delivery) *uint64 { return &d.ID },
 		valid: (*Delivery).validate,
 		indexes: []Index[Delivery]{
-			{Name: "status", Key: func(d *Delivery) []byte {
-				return key(nil).uint(d.TaskID).str(string(d.Status)).time(d.After)
+			{Name: "status", Key: func(d *Delivery, k key) key {
+				return k.uint(d.TaskID).str(string(d.Status)).time(d.After)
 			}},
-			{Name: "chat", Key: func(d *Delivery) []byte {
+			{Name: "chat", Key: func(d *Delivery, k key) key {
 				if d.ChatID == 0 {
 					return nil
 				}
-				return key(nil).uint(d.TaskID).uint(d.ChatID)
+				return k.uint(d.TaskID).uint(d.ChatID)
 			}},
 		},
 	}

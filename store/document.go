@@ -114,7 +114,7 @@ func documentTable() def[Document] {
 			return nil
 		},
 		indexes: []Index[Document]{
-			{Name: "message", Unique: true, Key: func(d *Document) []byte { return key(nil).uint(d.MessageID) }},
+			{Name: "message", Unique: true, Key: func(d *Document, k key) key { return k.uint(d.MessageID) }},
 			{Name: "terms", Packed: true, Keys: termKeys},
 			{Name: "tags", Keys: func(d *Document) (keys []key) {
 				for _, tag := range d.Tags {

@@ -25,7 +25,7 @@ func holdTable() def[Hold] {
 		id:    func(h *Hold) *uint64 { return &h.ID },
 		cache: new(cache[Hold]),
 		indexes: []Index[Hold]{
-			{Name: "lane", Unique: true, Key: func(h *Hold) []byte { return key(nil).str(h.Lane) },
+			{Name: "lane", Unique: true, Key: func(h *Hold, k key) key { return k.str(h.Lane) },
 				Changed: func(tx *Tx, k key) {
 					if k != nil {
 						tx.noteLane(k)

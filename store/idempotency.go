@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"encoding/json"
 	"math"
 	"time"
@@ -33,7 +32,7 @@ func answerTable() def[Answer] {
 		name: "idempotency",
 		id:   func(a *Answer) *uint64 { return &a.ID },
 		indexes: []Index[Answer]{
-			{Name: "key", Unique: true, Key: func(a *Answer) []byte { return bytes.Clone(a.Key) }},
+			{Name: "key", Unique: true, Key: func(a *Answer, k key) key { return append(k, a.Key...) }},
 		},
 	}
 }

@@ -80,7 +80,7 @@ func identityTable() def[Identity] {
 		},
 		cache: new(cache[Identity]),
 		indexes: []Index[Identity]{
-			{Name: "name", Unique: true, Key: func(i *Identity) []byte { return key(nil).str(i.Platform).str(i.Name) }},
+			{Name: "name", Unique: true, Key: func(i *Identity, k key) key { return k.str(i.Platform).str(i.Name) }},
 		},
 	}
 }

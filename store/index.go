@@ -94,18 +94,39 @@ func (t Table[T]) first(name string, k key) (row T, err error) {
 	for entry := range t.entries(name, k, k.next()) {
 		return t.named(name, entry)
 	}
-	return row, fmt.Errorf("%s by %s: %w", t.def.name, name, ErrNotFound)
+	return row, &missingError{table: t.def.name, index: name}
 }
 
-// addCount adds n to how many rows have a key in a counted index; a nil key is none.
-func (t Table[T]) addCount(i int, k key, n int) error {
-	if k == nil {
-		return nil
+// countKey is a key of the counted index with a bucket number.
+type countKey struct {
+	bucket int
+	key    string
+}
+
+// addCount adds n to how many rows have a key in a counted index. It is written when the transaction ends: many
+// rows change the same few numbers.
+func (t Table[T]) addCount(i int, k key, n int) {
+	if t.tx.counted == nil {
+		t.tx.counted = make(map[countKey]int)
 	}
-	if n += countOf(t.index(i).Get(k)); n <= 0 {
-		return t.index(i).Delete(k)
+	t.tx.counted[countKey{t.def.bucket + 1 + i, string(k)}] += n
+}
+
+// writeCounts writes what was added to counted indexes, whose buckets are open since.
+func (tx *Tx) writeCounts() error {
+	for k, added := range tx.counted {
+		bucket := tx.buckets[k.bucket]
+		n := countOf(bucket.Get([]byte(k.key))) + added
+		err := bucket.Delete([]byte(k.key))
+		if n > 0 {
+			err = bucket.Put([]byte(k.key), key(nil).uint(uint64(n)))
+		}
+		if err != nil {
+			return fmt.Errorf("write a count: %w", err)
+		}
 	}
-	return t.index(i).Put(k, key(nil).uint(uint64(n)))
+	clear(tx.counted)
+	return nil
 }
 
 // countOf reads a number of rows; of one that is damaged or missing, 0.
@@ -119,6 +140,9 @@ func countOf(value []byte) int {
 // counts yields the keys of a counted index and how many rows have each.
 func (t Table[T]) counts(name string) iter.Seq2[key, int] {
 	return func(yield func(key, int) bool) {
+		if t.tx.writeCounts() != nil { // the commit says why
+			return
+		}
 		cursor := t.indexNamed(name).Cursor()
 		for k, n := cursor.First(); k != nil && yield(k, countOf(n)); {
 			k, n = cursor.Next()

@@ -78,15 +78,15 @@ func jobTable() def[Job] {
 		id:    func(j *Job) *uint64 { return &j.ID },
 		valid: (*Job).validate,
 		indexes: []Index[Job]{
-			{Name: "name", Unique: true, Key: func(j *Job) []byte { return key(nil).str(j.Name) }},
-			{Name: "queue", Key: func(j *Job) []byte {
+			{Name: "name", Unique: true, Key: func(j *Job, k key) key { return k.str(j.Name) }},
+			{Name: "queue", Key: func(j *Job, k key) key {
 				switch j.State {
 				case JobWaiting:
-					return key(queueWaiting).str(j.Lane).time(j.Due)
+					return append(k, queueWaiting...).str(j.Lane).time(j.Due)
 				case JobRunning:
-					return key(queueRunning).time(j.LeaseEnd)
+					return append(k, queueRunning...).time(j.LeaseEnd)
 				case JobSetAside:
-					return key(queueAside).str(j.Kind)
+					return append(k, queueAside...).str(j.Kind)
 				}
 				return nil
 			}, Changed: func(tx *Tx, k key) {
@@ -94,13 +94,13 @@ func jobTable() def[Job] {
 					tx.noteLane(k[len(queueWaiting) : len(k)-8])
 				}
 			}},
-			{Name: "kind", Key: func(j *Job) []byte { return key(nil).str(j.Kind).str(j.phase()).time(j.Due) }},
-			{Name: "counts", Counted: true, Key: func(j *Job) []byte { return key(nil).str(j.Kind).str(string(j.State)) }},
-			{Name: "failing", Key: func(j *Job) []byte {
+			{Name: "kind", Key: func(j *Job, k key) key { return k.str(j.Kind).str(j.phase()).time(j.Due) }},
+			{Name: "counts", Counted: true, Key: func(j *Job, k key) key { return k.str(j.Kind).str(string(j.State)) }},
+			{Name: "failing", Key: func(j *Job, k key) key {
 				if j.Failures == 0 && j.State != JobSetAside && j.VainSince.IsZero() {
 					return nil
 				}
-				return key(nil).str(j.Kind)
+				return k.str(j.Kind)
 			}},
 		},
 	}

@@ -69,8 +69,8 @@ func mediaTable() def[MediaFile] {
 		id:    func(f *MediaFile) *uint64 { return &f.ID },
 		whole: (*MediaFile).lacking,
 		indexes: []Index[MediaFile]{
-			{Name: "ready", Key: func(f *MediaFile) []byte { return when(f, f.Ready) }},
-			{Name: "partial", Key: func(f *MediaFile) []byte { return when(f, !f.Ready) }},
+			{Name: "ready", Key: func(f *MediaFile, k key) key { return when(f, f.Ready) }},
+			{Name: "partial", Key: func(f *MediaFile, k key) key { return when(f, !f.Ready) }},
 		},
 	}
 }

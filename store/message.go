@@ -120,24 +120,24 @@ func messageTable() def[Message] {
 		name: "messages",
 		id:   func(m *Message) *uint64 { return &m.ID },
 		indexes: []Index[Message]{
-			{Name: "message", Unique: true, Key: func(m *Message) []byte { return key(nil).uint(m.ChannelID).int(int64(m.MessageID)) }},
-			{Name: "time", Key: func(m *Message) []byte {
+			{Name: "message", Unique: true, Key: func(m *Message, k key) key { return k.uint(m.ChannelID).int(int64(m.MessageID)) }},
+			{Name: "time", Key: func(m *Message, k key) key {
 				if m.Date.IsZero() {
 					return nil
 				}
-				return key(nil).time(m.Date)
+				return k.time(m.Date)
 			}},
-			{Name: "channel", Key: func(m *Message) []byte {
+			{Name: "channel", Key: func(m *Message, k key) key {
 				if m.Date.IsZero() {
 					return nil
 				}
-				return key(nil).uint(m.ChannelID).time(m.Date)
+				return k.uint(m.ChannelID).time(m.Date)
 			}},
-			{Name: "album", Key: func(m *Message) []byte {
+			{Name: "album", Key: func(m *Message, k key) key {
 				if m.GroupedID == 0 {
 					return nil
 				}
-				return key(nil).uint(m.ChannelID).int(m.GroupedID).int(int64(m.MessageID))
+				return k.uint(m.ChannelID).int(m.GroupedID).int(int64(m.MessageID))
 			}},
 		},
 	}
@@ -248,7 +248,7 @@ func photoTable() def[Photo] {
 		name: "photos",
 		id:   func(p *Photo) *uint64 { return &p.ID },
 		indexes: []Index[Photo]{
-			{Name: "message", Unique: true, Key: func(p *Photo) []byte { return key(nil).uint(p.MessageID) }},
+			{Name: "message", Unique: true, Key: func(p *Photo, k key) key { return k.uint(p.MessageID) }},
 		},
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 
 	"go.etcd.io/bbolt"
@@ -107,7 +108,7 @@ func (db *DB) upgrade(btx *bbolt.Tx, have int) error {
 			return err
 		}
 	}
-	return setVersion(btx, len(db.migrations))
+	return errors.Join(tx.writeCounts(), setVersion(btx, len(db.migrations)))
 }
 
 // rebuild builds the indexes of the table from its rows.
@@ -123,6 +124,7 @@ func (d *def[T]) rebuild(tx *Tx) error {
 			return err
 		}
 		tx.buckets[d.bucket+1+i] = bucket
+		maps.DeleteFunc(tx.counted, func(k countKey, _ int) bool { return k.bucket == d.bucket+1+i })
 	}
 	for row := range t.All() {
 		if err := t.reindex(*d.id(&row), nil, t.keys(&row)); err != nil {

@@ -17,7 +17,7 @@ func movedTable() def[Moved] {
 		name: "moved",
 		id:   func(m *Moved) *uint64 { return &m.ID },
 		indexes: []Index[Moved]{
-			{Name: "source", Unique: true, Key: func(m *Moved) []byte { return key(nil).str(m.Table).str(m.Source) }},
+			{Name: "source", Unique: true, Key: func(m *Moved, k key) key { return k.str(m.Table).str(m.Source) }},
 		},
 	}
 }

@@ -98,18 +98,18 @@ func noticeTable() def[Notice] {
 		id:    func(n *Notice) *uint64 { return &n.ID },
 		valid: (*Notice).validate,
 		indexes: []Index[Notice]{
-			{Name: "created", Key: func(n *Notice) []byte { return key(nil).time(n.CreatedAt) }},
-			{Name: "open", Key: func(n *Notice) []byte {
+			{Name: "created", Key: func(n *Notice, k key) key { return k.time(n.CreatedAt) }},
+			{Name: "open", Key: func(n *Notice, k key) key {
 				if !n.Open() {
 					return nil
 				}
-				return key(nil).str(n.Lane()).str(n.Chat)
+				return k.str(n.Lane()).str(n.Chat)
 			}},
-			{Name: "missed", Key: func(n *Notice) []byte {
+			{Name: "missed", Key: func(n *Notice, k key) key {
 				if !n.Missed {
 					return nil
 				}
-				return key(nil).str(n.Chat)
+				return k.str(n.Chat)
 			}},
 		},
 	}

@@ -31,7 +31,7 @@ func paceTable() def[Pace] {
 		name: "paces",
 		id:   func(p *Pace) *uint64 { return &p.ID },
 		indexes: []Index[Pace]{
-			{Name: "identity", Unique: true, Key: func(p *Pace) []byte { return key(nil).uint(p.IdentityID) }},
+			{Name: "identity", Unique: true, Key: func(p *Pace, k key) key { return k.uint(p.IdentityID) }},
 		},
 	}
 }

@@ -38,10 +38,10 @@ func peerTable() def[Peer] {
 		name: "peers",
 		id:   func(p *Peer) *uint64 { return &p.ID },
 		indexes: []Index[Peer]{
-			{Name: "peer", Unique: true, Key: func(p *Peer) []byte {
-				return key(nil).uint(p.IdentityID).str(string(p.Type)).int(p.PeerID)
+			{Name: "peer", Unique: true, Key: func(p *Peer, k key) key {
+				return k.uint(p.IdentityID).str(string(p.Type)).int(p.PeerID)
 			}},
-			{Name: "username", Key: func(p *Peer) []byte {
+			{Name: "username", Key: func(p *Peer, k key) key {
 				if p.Username == "" {
 					return nil
 				}

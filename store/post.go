@@ -97,40 +97,40 @@ func postTable() def[Post] {
 			return jobOnce(tx, p.JobName(), "post", p.ID, p.IdentityID, p.ScheduledTime, p.Held)
 		},
 		indexes: []Index[Post]{
-			{Name: "status", Key: func(p *Post) []byte { return key(nil).str(string(p.Status)).time(p.ScheduledTime) }},
-			{Name: "counts", Counted: true, Key: func(p *Post) []byte { return key(nil).str(p.Platform).str(string(p.Status)) }},
-			{Name: "time", Key: func(p *Post) []byte { return key(nil).time(p.ScheduledTime) }},
-			{Name: "pending", Key: func(p *Post) []byte {
+			{Name: "status", Key: func(p *Post, k key) key { return k.str(string(p.Status)).time(p.ScheduledTime) }},
+			{Name: "counts", Counted: true, Key: func(p *Post, k key) key { return k.str(p.Platform).str(string(p.Status)) }},
+			{Name: "time", Key: func(p *Post, k key) key { return k.time(p.ScheduledTime) }},
+			{Name: "pending", Key: func(p *Post, k key) key {
 				if p.Status.Final() {
 					return nil
 				}
-				return key(nil).uint(p.IdentityID).time(p.ScheduledTime)
+				return k.uint(p.IdentityID).time(p.ScheduledTime)
 			}},
-			{Name: "held", Key: func(p *Post) []byte {
+			{Name: "held", Key: func(p *Post, k key) key {
 				if !p.AwaitsApproval() {
 					return nil
 				}
-				return key(nil).time(p.ScheduledTime)
+				return k.time(p.ScheduledTime)
 			}},
-			{Name: "rule", Key: func(p *Post) []byte {
+			{Name: "rule", Key: func(p *Post, k key) key {
 				if p.RuleID == 0 {
 					return nil
 				}
-				return key(nil).uint(p.RuleID).time(p.CreatedAt)
+				return k.uint(p.RuleID).time(p.CreatedAt)
 			}},
-			{Name: "group", Key: func(p *Post) []byte {
+			{Name: "group", Key: func(p *Post, k key) key {
 				if p.Group == 0 {
 					return nil
 				}
-				return key(nil).uint(p.Group)
+				return k.uint(p.Group)
 			}},
-			{Name: "trouble", Key: func(p *Post) []byte {
+			{Name: "trouble", Key: func(p *Post, k key) key {
 				if !p.troubled() {
 					return nil
 				}
-				return key(nil).time(p.UpdatedAt)
+				return k.time(p.UpdatedAt)
 			}},
-			{Name: "media", Key: func(p *Post) []byte {
+			{Name: "media", Key: func(p *Post, k key) key {
 				if p.Status.Final() {
 					return nil
 				}

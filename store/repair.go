@@ -96,7 +96,7 @@ func (d *def[T]) setAside(tx *Tx) (taken []Problem, err error) {
 		p := Problem{Table: d.name, Problem: "row key " + shown(k) + " is not an id"}
 		if len(k) == idSize {
 			p.ID = binary.BigEndian.Uint64(k)
-			_, err := t.decode(p.ID, data)
+			err := t.decode(p.ID, data, new(T))
 			if err == nil {
 				continue
 			}

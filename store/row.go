@@ -25,6 +25,22 @@ func (e *CorruptError) Error() string {
 
 func (e *CorruptError) Unwrap() error { return e.Err }
 
+// missingError is the [ErrNotFound] of a table. It makes its sentence when it is asked for: most often it is not.
+type missingError struct {
+	table string
+	id    uint64
+	index string // not empty: no row was found in it
+}
+
+func (e *missingError) Error() string {
+	if e.index != "" {
+		return fmt.Sprintf("%s by %s: %v", e.table, e.index, ErrNotFound)
+	}
+	return fmt.Sprintf("%s %d: %v", e.table, e.id, ErrNotFound)
+}
+
+func (e *missingError) Unwrap() error { return ErrNotFound }
+
 func rowKey(id uint64) []byte { return binary.BigEndian.AppendUint64(nil, id) }
 
 func rowSum(id uint64, body []byte) uint32 {

@@ -79,7 +79,7 @@ func ruleTable() def[Rule] {
 			return job
 		},
 		indexes: []Index[Rule]{
-			{Name: "created", Key: func(r *Rule) []byte { return key(nil).time(r.CreatedAt) }},
+			{Name: "created", Key: func(r *Rule, k key) key { return k.time(r.CreatedAt) }},
 		},
 	}
 }
@@ -102,7 +102,7 @@ func feedMemoryTable() def[FeedMemory] {
 		name: "feed_memories",
 		id:   func(m *FeedMemory) *uint64 { return &m.ID },
 		indexes: []Index[FeedMemory]{
-			{Name: "rule", Unique: true, Key: func(m *FeedMemory) []byte { return key(nil).uint(m.RuleID) }},
+			{Name: "rule", Unique: true, Key: func(m *FeedMemory, k key) key { return k.uint(m.RuleID) }},
 		},
 	}
 }

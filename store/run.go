@@ -44,7 +44,7 @@ func runTable() def[Run] {
 		name: "runs",
 		id:   func(r *Run) *uint64 { return &r.ID },
 		indexes: []Index[Run]{
-			{Name: "job", Key: func(r *Run) []byte { return key(nil).str(r.Job) }},
+			{Name: "job", Key: func(r *Run, k key) key { return k.str(r.Job) }},
 		},
 	}
 }

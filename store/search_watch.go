@@ -42,12 +42,12 @@ func watchTable() def[Watch] {
 			return secret{[]byte(w.Secret), func(plain []byte) { w.Secret = string(plain) }, &w.Sealed}
 		},
 		indexes: []Index[Watch]{
-			{Name: "created", Key: func(w *Watch) []byte { return key(nil).time(w.CreatedAt) }},
-			{Name: "active", Key: func(w *Watch) []byte {
+			{Name: "created", Key: func(w *Watch, k key) key { return k.time(w.CreatedAt) }},
+			{Name: "active", Key: func(w *Watch, k key) key {
 				if !w.Active {
 					return nil
 				}
-				return key(nil).time(w.CreatedAt)
+				return k.time(w.CreatedAt)
 			}},
 		},
 	}
@@ -109,8 +109,8 @@ func watchHitTable() def[WatchHit] {
 			return job
 		},
 		indexes: []Index[WatchHit]{
-			{Name: "message", Unique: true, Key: func(h *WatchHit) []byte { return key(nil).uint(h.WatchID).uint(h.MessageID) }},
-			{Name: "watch", Key: func(h *WatchHit) []byte { return key(nil).uint(h.WatchID).time(h.At) }},
+			{Name: "message", Unique: true, Key: func(h *WatchHit, k key) key { return k.uint(h.WatchID).uint(h.MessageID) }},
+			{Name: "watch", Key: func(h *WatchHit, k key) key { return k.uint(h.WatchID).time(h.At) }},
 		},
 	}
 }

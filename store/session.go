@@ -23,7 +23,7 @@ func sessionTable() def[Session] {
 			return secret{s.Data, func(data []byte) { s.Data = data }, &s.Sealed}
 		},
 		indexes: []Index[Session]{
-			{Name: "identity", Unique: true, Key: func(s *Session) []byte { return key(nil).uint(s.IdentityID) }},
+			{Name: "identity", Unique: true, Key: func(s *Session, k key) key { return k.uint(s.IdentityID) }},
 		},
 	}
 }

@@ -28,7 +28,7 @@ func settingTable() def[Setting] {
 		},
 		cache: new(cache[Setting]),
 		indexes: []Index[Setting]{
-			{Name: "name", Unique: true, Key: func(s *Setting) []byte { return key(nil).str(s.Name) }},
+			{Name: "name", Unique: true, Key: func(s *Setting, k key) key { return k.str(s.Name) }},
 		},
 	}
 }

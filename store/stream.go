@@ -88,7 +88,7 @@ func groupTable() def[Group] {
 		id:    func(g *Group) *uint64 { return &g.ID },
 		cache: new(cache[Group]),
 		indexes: []Index[Group]{
-			{Name: "name", Unique: true, Key: func(g *Group) []byte { return key(nil).str(g.Name) }},
+			{Name: "name", Unique: true, Key: func(g *Group, k key) key { return k.str(g.Name) }},
 		},
 	}
 }
@@ -143,19 +143,19 @@ func streamItemTable() def[StreamItem] {
 		name: "stream_items",
 		id:   func(i *StreamItem) *uint64 { return &i.ID },
 		indexes: []Index[StreamItem]{
-			{Name: "due", Key: func(i *StreamItem) []byte {
+			{Name: "due", Key: func(i *StreamItem, k key) key {
 				if i.Parked {
 					return nil
 				}
-				return key(nil).uint(i.Group).time(i.Due)
+				return k.uint(i.Group).time(i.Due)
 			}},
-			{Name: "parked", Key: func(i *StreamItem) []byte {
+			{Name: "parked", Key: func(i *StreamItem, k key) key {
 				if !i.Parked {
 					return nil
 				}
-				return key(nil).uint(i.Group)
+				return k.uint(i.Group)
 			}},
-			{Name: "message", Key: func(i *StreamItem) []byte { return key(nil).uint(i.Event.Message) }},
+			{Name: "message", Key: func(i *StreamItem, k key) key { return k.uint(i.Event.Message) }},
 		},
 	}
 }

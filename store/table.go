@@ -33,9 +33,9 @@ type def[T any] struct {
 type Index[T any] struct {
 	Name   string
 	Unique bool
-	// Key returns the key of a row, or nil for a row that is not in the index. It must be a
-	// function of the row alone, and share no memory with it.
-	Key func(*T) []byte
+	// Key appends the key of a row to one that is empty, or returns nil for a row that is not in the index. It must be
+	// a function of the row alone.
+	Key func(*T, key) key
 	// Keys, if not nil, stands in the place of Key where a row is found by several keys. It returns them in
 	// ascending order, each once; room behind a key for its id spares a copy.
 	Keys func(*T) []key
@@ -66,41 +66,53 @@ type Table[T any] struct {
 // Get returns the row with the given id. Its error wraps [ErrNotFound] for a row that does not
 // exist and is a [*CorruptError] for one that is damaged.
 func (t Table[T]) Get(id uint64) (row T, err error) {
-	data := t.tx.bucket(t.def.bucket, t.def.name).Get(rowKey(id))
-	if data == nil {
-		return row, fmt.Errorf("%s %d: %w", t.def.name, id, ErrNotFound)
-	}
-	return t.decode(id, data)
+	err = t.Read(id, &row)
+	return row, err
 }
 
-func (t Table[T]) decode(id uint64, data []byte) (row T, err error) {
+// Read is [Table.Get] into row, for those that are large and read often.
+func (t Table[T]) Read(id uint64, row *T) error {
+	*row = *new(T)
+	data := t.tx.bucket(t.def.bucket, t.def.name).Get(rowKey(id))
+	if data == nil {
+		return &missingError{table: t.def.name, id: id}
+	}
+	return t.decode(id, data, row)
+}
+
+func (t Table[T]) decode(id uint64, data []byte, row *T) (err error) {
 	if t.def.cache != nil {
-		row, err = t.def.cache.decode(id, data)
+		*row, err = t.def.cache.decode(id, data)
 	} else {
-		err = decodeRow(id, data, &row)
+		err = decodeRow(id, data, row)
 	}
 	if err != nil {
 		t.tx.damage.add(t.def.name, id, fault{text: err.Error()})
-		return row, &CorruptError{Table: t.def.name, ID: id, Err: err}
+		return &CorruptError{Table: t.def.name, ID: id, Err: err}
 	}
-	*t.def.id(&row) = id
-	t.open(id, &row)
+	*t.def.id(row) = id
+	t.open(id, row)
 	if t.tx.bolt.Writable() {
-		t.tx.keep(t.def.number, id, t.keys(&row))
+		t.tx.keep(t.def.number, id, t.keys(row))
 	}
-	return row, nil
+	return nil
 }
+
+// keyRoom is what most keys take.
+const keyRoom = 32
 
 // keys returns the keys of a row in the table's indexes, in ascending order.
 func (t Table[T]) keys(row *T) []indexKey {
 	all := make([]indexKey, 0, len(t.def.indexes))
+	room := make(key, 0, keyRoom*len(t.def.indexes)) // of all of them, each with its id behind it
 	for i := range t.def.indexes {
 		if t.def.indexes[i].Keys != nil {
 			for _, k := range t.def.indexes[i].Keys(row) {
 				all = append(all, indexKey{i, k})
 			}
-		} else if k := t.def.indexes[i].Key(row); k != nil {
-			all = append(all, indexKey{i, k})
+		} else if k := t.def.indexes[i].Key(row, room); len(k) > 0 {
+			used := min(len(k)+idSize, cap(room))
+			all, room = append(all, indexKey{i, k[:len(k):min(len(k)+idSize, cap(k))]}), room[used:used]
 		}
 	}
 	return all
@@ -262,9 +274,9 @@ func (t Table[T]) list(id uint64, k indexKey, in bool) (err error) {
 	}
 	switch {
 	case index.Counted && in:
-		err = t.addCount(k.index, k.key, 1)
+		t.addCount(k.index, k.key, 1)
 	case index.Counted:
-		err = t.addCount(k.index, k.key, -1)
+		t.addCount(k.index, k.key, -1)
 	case index.Packed:
 		err = packedList(bucket, k.key, id, in)
 	case in:
@@ -293,7 +305,8 @@ func (t Table[T]) From(id uint64) iter.Seq[T] {
 				continue
 			}
 			id, writes := binary.BigEndian.Uint64(k), t.tx.writes
-			if row, err := t.decode(id, data); err == nil && !yield(row) {
+			var row T
+			if t.decode(id, data, &row) == nil && !yield(row) {
 				return
 			}
 			if t.tx.writes == writes {
@@ -323,7 +336,8 @@ func (t Table[T]) Newest(below uint64) iter.Seq[T] {
 			if len(k) != idSize { // damaged
 				continue
 			}
-			if row, err := t.decode(binary.BigEndian.Uint64(k), data); err == nil && !yield(row) {
+			var row T
+			if t.decode(binary.BigEndian.Uint64(k), data, &row) == nil && !yield(row) {
 				return
 			}
 		}

@@ -19,7 +19,7 @@ func tagRuleTable() def[TagRule] {
 		name: "tag_rules",
 		id:   func(r *TagRule) *uint64 { return &r.ID },
 		indexes: []Index[TagRule]{
-			{Name: "name", Unique: true, Key: func(r *TagRule) []byte { return key(nil).str(r.Name) }},
+			{Name: "name", Unique: true, Key: func(r *TagRule, k key) key { return k.str(r.Name) }},
 		},
 	}
 }

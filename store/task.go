@@ -125,22 +125,22 @@ func taskTable() def[Task] {
 			return jobOnce(tx, t.JobName(), "task", t.ID, t.IdentityID, t.StartAt, true)
 		},
 		indexes: []Index[Task]{
-			{Name: "status", Key: func(t *Task) []byte { return key(nil).str(string(t.Status)).time(t.CreatedAt) }},
-			{Name: "counts", Counted: true, Key: func(t *Task) []byte { return key(nil).str(string(t.Status)) }},
-			{Name: "created", Key: func(t *Task) []byte { return key(nil).time(t.CreatedAt) }},
-			{Name: "active", Key: func(t *Task) []byte {
+			{Name: "status", Key: func(t *Task, k key) key { return k.str(string(t.Status)).time(t.CreatedAt) }},
+			{Name: "counts", Counted: true, Key: func(t *Task, k key) key { return k.str(string(t.Status)) }},
+			{Name: "created", Key: func(t *Task, k key) key { return k.time(t.CreatedAt) }},
+			{Name: "active", Key: func(t *Task, k key) key {
 				if t.Status.Final() {
 					return nil
 				}
-				return key(nil).uint(t.IdentityID)
+				return k.uint(t.IdentityID)
 			}},
-			{Name: "failed", Key: func(t *Task) []byte {
+			{Name: "failed", Key: func(t *Task, k key) key {
 				if t.Status != TaskFailed {
 					return nil
 				}
-				return key(nil).time(t.UpdatedAt)
+				return k.time(t.UpdatedAt)
 			}},
-			{Name: "media", Key: func(t *Task) []byte {
+			{Name: "media", Key: func(t *Task, k key) key {
 				if t.Status.Final() {
 					return nil
 				}

@@ -23,6 +23,7 @@ type Tx struct {
 	after    []func()        // called when it is on the disk
 	assigned []*uint64       // ids given to new rows, taken back if the transaction is undone
 
+	counted  map[countKey]int       // what is to be added to counted indexes
 	kept     map[keptRow][]indexKey // the index keys, as they are in the file, of rows that were read or written
 	keptKeys int                    // how many those are
 }

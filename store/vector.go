@@ -38,7 +38,7 @@ func vectorTable() def[Vector] {
 		name: "vectors",
 		id:   func(v *Vector) *uint64 { return &v.ID },
 		indexes: []Index[Vector]{
-			{Name: "document", Unique: true, Key: func(v *Vector) []byte { return key(nil).uint(v.DocumentID) }},
+			{Name: "document", Unique: true, Key: func(v *Vector, k key) key { return k.uint(v.DocumentID) }},
 		},
 	}
 }

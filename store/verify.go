@@ -115,12 +115,12 @@ func (t Table[T]) verifyRow(k, data []byte, want []map[string]int, report func(P
 	if id > t.tx.bucket(d.bucket, d.name).Sequence() {
 		report(Problem{Table: d.name, ID: id, Problem: "has an id that was never given out"})
 	}
-	row, err := t.decode(id, data)
-	if err != nil {
+	row := new(T)
+	if err := t.decode(id, data, row); err != nil {
 		report(Problem{Table: d.name, ID: id, Problem: err.Error()})
 		return nil
 	}
-	for _, k := range t.keys(&row) {
+	for _, k := range t.keys(row) {
 		counted := ""
 		if d.indexes[k.index].Counted {
 			counted = string(k.key)
@@ -133,11 +133,11 @@ func (t Table[T]) verifyRow(k, data []byte, want []map[string]int, report func(P
 		}
 	}
 	if d.whole != nil {
-		if lacking := d.whole(&row, t.tx); lacking != "" {
+		if lacking := d.whole(row, t.tx); lacking != "" {
 			report(Problem{Table: d.name, ID: id, Problem: lacking})
 		}
 	}
-	return &row
+	return row
 }
 
 func (t Table[T]) verifyCount(i int, want map[string]int, damaged int, report func(Problem)) {
