@@ -167,8 +167,9 @@ func (s *Scheduler) claimLane(tx *store.Tx, lane string, n int, c *claims) error
 // claimJob deals with a job that the queue names. Whatever it does, the job is not at the head of its lane
 // afterwards, so that the loop never meets it again and again.
 func (s *Scheduler) claimJob(tx *store.Tx, lane string, id uint64, due time.Time, c *claims) error {
-	job, err := tx.Jobs.Get(id)
-	if err != nil { // it is damaged, or the queue is
+	r := new(run)
+	job := &r.job
+	if err := tx.Jobs.Read(id, job); err != nil { // it is damaged, or the queue is
 		s.passOver(id, err)
 		return nil
 	}
@@ -181,13 +182,13 @@ func (s *Scheduler) claimJob(tx *store.Tx, lane string, id uint64, due time.Time
 	bad := c.refused[id]
 	notBegun, failed := errors.AsType[beginError](bad)
 	if bad != nil && !failed {
-		return s.setAside(tx, &job, store.Reason{Code: store.ReasonError, Detail: firstLine(bad)})
+		return s.setAside(tx, job, store.Reason{Code: store.ReasonError, Detail: firstLine(bad)})
 	}
 	if job.Occurrence.After(tx.Now()) && !job.Requested { // the clock was set back since it was begun
-		returnToOccurrence(tx.Now(), &job)
-		return tx.Jobs.Put(&job)
+		returnToOccurrence(tx.Now(), job)
+		return tx.Jobs.Put(job)
 	}
-	ready, err := s.prepare(tx, &job)
+	ready, err := s.prepare(tx, job)
 	if err != nil || !ready {
 		return err
 	}
@@ -201,15 +202,16 @@ func (s *Scheduler) claimJob(tx *store.Tx, lane string, id uint64, due time.Time
 	job.LeaseEnd = tx.Now().Add(kind.Timeout + writeOffAfter)
 	job.Attempt++
 	job.Reason, job.WallClock = store.Reason{}, false
-	if err := tx.Jobs.Put(&job); err != nil {
+	if err := tx.Jobs.Put(job); err != nil {
 		return err
 	}
 	if failed {
 		kind.Worker = notBegun
-	} else if kind.Worker, err = begin(tx, kind.Worker, job); err != nil {
+	} else if kind.Worker, err = begin(tx, kind.Worker, *job); err != nil {
 		return err
 	}
-	c.runs = append(c.runs, &run{job: job, kind: kind})
+	r.kind = kind
+	c.runs = append(c.runs, r)
 	return nil
 }
 

@@ -14,7 +14,8 @@ import (
 // finish writes the end of a run: what it learned, its record, and the job's next state.
 func (s *Scheduler) finish(tx *store.Tx, e *ending) error {
 	r, out := e.run, e.out
-	job, err := tx.Jobs.Get(r.job.ID) // it may have been paused, changed or removed meanwhile
+	job := new(store.Job)
+	err := tx.Jobs.Read(r.job.ID, job) // it may have been paused, changed or removed meanwhile
 	if errors.Is(err, store.ErrNotFound) {
 		return nil // this end was committed before, although the commit reported an error
 	}
@@ -35,7 +36,7 @@ func (s *Scheduler) finish(tx *store.Tx, e *ending) error {
 		if err := out.Write(tx); err != nil {
 			return err
 		}
-		job, err = tx.Jobs.Get(r.job.ID) // it may have changed its own job
+		err = tx.Jobs.Read(r.job.ID, job) // it may have changed its own job
 		if errors.Is(err, store.ErrNotFound) {
 			return tx.Runs.Add(&past)
 		}
@@ -67,11 +68,11 @@ func (s *Scheduler) finish(tx *store.Tx, e *ending) error {
 		s.notePlanned(ofLane(r.job.Lane))
 	}
 	if out.SetAside && e.err == nil && !job.Removed {
-		err = shelve(tx, &job, out.Reason)
+		err = shelve(tx, job, out.Reason)
 	} else if e.shelved {
-		err = shelve(tx, &job, store.Reason{Code: store.ReasonError, Detail: firstLine(e.err)})
+		err = shelve(tx, job, store.Reason{Code: store.ReasonError, Detail: firstLine(e.err)})
 	} else {
-		err = s.next(tx, &job, r, &past, out)
+		err = s.next(tx, job, r, &past, out)
 	}
 	if err != nil {
 		return err
