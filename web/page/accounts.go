@@ -28,24 +28,23 @@ func Accounts(w *accounts.Worker) Door {
 		s.entry(watch, "accounts", "/accounts")
 		s.canMake("accounts", "/accounts/new")
 		s.live(g, "/accounts", func(v view) (screen, error) { return s.accounts(v, newForm(nil)) })
-		g.POST("/accounts/check", s.actOnCheck)
+		g.POST("/accounts/check", s.sent(s.actOnCheck))
 		g.GET("/accounts/new", func(c echo.Context) error { return s.showAddAccounts(c, http.StatusOK, newForm(nil), accounts.List{}) })
 		g.POST("/accounts/new", s.addAccounts)
 		g.GET("/accounts/sites", func(c echo.Context) error { return s.showSites(c, http.StatusOK, newForm(nil)) })
 		g.POST("/accounts/sites", s.saveSites)
 		s.live(g, "/accounts/:id", s.account)
-		g.GET("/accounts/:id/change", s.editAccount)
-		g.POST("/accounts/:id/change", s.saveAccount)
+		g.GET("/accounts/:id/change", of(server, getAccount, s.editAccount))
+		g.POST("/accounts/:id/change", of(server, getAccount, s.saveAccount))
 		s.step(g, step{
 			path: "/accounts/:id/remove", done: "account-removed",
-			ask: func(v view, id uint64) (question, error) {
-				a, err := s.readAccount(id)
+			ask: about(getAccount, func(v view, a store.Account) question {
 				return question{
 					nav: "/accounts", ask: "accounts.remove_ask", about: "@" + a.Username, means: v.T("accounts.remove_means"),
-					button: "accounts.remove", danger: true, back: accountPath(id), then: "/accounts",
-				}, err
-			},
-			act: func(tx *store.Tx, id uint64, _ string) error { return s.worker.Remove(tx, id) },
+					button: "accounts.remove", danger: true, back: accountPath(a.ID), then: "/accounts",
+				}
+			}),
+			act: w.Remove,
 		})
 	}
 }
@@ -99,9 +98,7 @@ func (s accountPages) accounts(v view, f form) (screen, error) {
 	}
 	if len(f.values) == 0 {
 		f.values.Set("interval", strconv.FormatFloat(now.Interval.Minutes(), 'f', -1, 64))
-		if now.Quiet {
-			f.values.Set("quiet", "on")
-		}
+		f.tick(map[string]bool{"quiet": now.Quiet})
 	}
 	all := 0
 	for _, n := range now.Counts {
@@ -142,14 +139,6 @@ func siteName(site string) string {
 	return site
 }
 
-// siteOptions offers sites after what is already offered.
-func siteOptions(offered []option, sites []string) []option {
-	for _, site := range sites {
-		offered = append(offered, option{Value: site, Name: siteName(site)})
-	}
-	return offered
-}
-
 // checkEnds guesses when a check ends; zero while nobody can know.
 func (v view) checkEnds(c store.AccountCheck) (t time.Time) {
 	if c.Checked > 0 && c.Total > c.Checked {
@@ -181,20 +170,15 @@ func (v view) lastAnswer(a store.Account) string {
 }
 
 // actOnCheck checks the accounts now, or changes how often that is done.
-func (s accountPages) actOnCheck(c echo.Context) error {
-	values, err := c.FormParams()
-	if err != nil {
-		return err
-	}
-	v, f, done := s.view(c), newForm(nil), "check-begun"
-	switch values.Get("do") {
+func (s accountPages) actOnCheck(c echo.Context, v view, f form) error {
+	var err error
+	done := "check-begun"
+	switch f.get("do") {
 	case "now":
-		err = s.DB.Update(func(tx *store.Tx) error {
-			_, err := s.worker.CheckNow(tx)
-			return err
-		})
+		f.values = url.Values{}
+		err = s.DB.Update(func(tx *store.Tx) error { return failure(s.worker.CheckNow(tx)) })
 	case "set":
-		f, done = newForm(values), "check-set"
+		done = "check-set"
 		number, bad := strconv.ParseFloat(strings.Replace(f.get("interval"), ",", ".", 1), 64)
 		if bad != nil || math.IsNaN(number) {
 			err = store.Invalid("interval", "invalid.minutes")
@@ -205,32 +189,22 @@ func (s accountPages) actOnCheck(c echo.Context) error {
 			if _, err := s.worker.SetInterval(tx, every); err != nil {
 				return err
 			}
-			return s.worker.SetQuiet(tx, f.get("quiet") == "on")
+			return s.worker.SetQuiet(tx, f.on("quiet"))
 		})
 	default:
 		return echo.ErrBadRequest
 	}
-	if err != nil && !f.refuse(v, err, "interval") {
-		return err
-	}
-	if len(f.wrong) == 0 {
+	if err == nil {
 		return did(c, "/accounts", done)
 	}
-	v.path, v.query = "/accounts", nil
-	p, err := s.accounts(v, f)
-	if err != nil {
+	if !f.refuse(v, err, "interval") {
 		return err
 	}
-	return s.showLive(c, http.StatusUnprocessableEntity, v, p, liveBase+v.path)
+	v.path, v.query = "/accounts", nil
+	return s.showPage(c, http.StatusUnprocessableEntity, v, func(v view) (screen, error) { return s.accounts(v, f) })
 }
 
-func (s accountPages) readAccount(id uint64) (a store.Account, err error) {
-	err = s.DB.View(func(tx *store.Tx) (err error) {
-		a, err = tx.Accounts.Get(id)
-		return err
-	})
-	return a, err
-}
+func getAccount(tx *store.Tx, id uint64) (store.Account, error) { return tx.Accounts.Get(id) }
 
 // account is one account: what is believed of it, and what the checks have said.
 func (s accountPages) account(v view) (screen, error) {
@@ -249,61 +223,37 @@ func (s accountPages) account(v view) (screen, error) {
 		results, err = tx.AccountResults.Of(a.ID, store.Query{Limit: perPage, Cursor: v.query.Get("cursor")})
 		return err
 	})
-	if err != nil {
-		return screen{}, err
-	}
 	return screen{
 		nav: "/accounts", title: a.Username, body: v.accountBody(a),
 		parts: []part{{"facts", v.accountFacts(a, link)}, {"history", v.accountHistory(a, results)}},
-	}, nil
+	}, err
 }
 
-// accountOf returns who looks, and the account that the path names.
-func (s accountPages) accountOf(c echo.Context) (v view, a store.Account, err error) {
-	v = s.view(c)
-	number, err := v.number()
-	if err == nil {
-		a, err = s.readAccount(number)
-	}
-	return v, a, err
-}
-
-func (s accountPages) editAccount(c echo.Context) error {
-	v, a, err := s.accountOf(c)
-	if err != nil {
-		return err
-	}
+func (s accountPages) editAccount(c echo.Context, a *store.Account) error {
 	f := newForm(url.Values{"note": {a.Note}, "tag": {a.Tag}, "owner_chat": {a.OwnerChat}})
-	if a.KeepWatching {
-		f.values.Set("keep_watching", "on")
-	}
-	return s.showAccountForm(c, http.StatusOK, v, a, f)
+	f.tick(map[string]bool{"keep_watching": a.KeepWatching})
+	return s.showAccountForm(c, http.StatusOK, *a, f)
 }
 
-func (s accountPages) showAccountForm(c echo.Context, status int, v view, a store.Account, f form) error {
+func (s accountPages) showAccountForm(c echo.Context, status int, a store.Account, f form) error {
+	v := s.view(c)
 	return s.show(c, status, v, screen{nav: "/accounts", title: v.T("accounts.change_title"), body: v.changeAccountBody(a, f)})
 }
 
 // saveAccount keeps what was changed.
-func (s accountPages) saveAccount(c echo.Context) error {
-	v, a, err := s.accountOf(c)
-	if err != nil {
-		return err
-	}
+func (s accountPages) saveAccount(c echo.Context, a *store.Account) error {
 	f, err := readForm(c)
 	if err != nil {
 		return err
 	}
-	note, tag, chat, keep := strings.ReplaceAll(f.get("note"), "\r\n", "\n"), f.get("tag"), f.get("owner_chat"), f.get("keep_watching") == "on"
-	err = s.DB.Update(func(tx *store.Tx) error {
-		_, err := s.worker.Change(tx, a.ID, accounts.Change{Note: &note, Tag: &tag, OwnerChat: &chat, KeepWatching: &keep})
-		return err
-	})
+	note, tag, chat, keep := strings.TrimSpace(f.plain("note")), f.get("tag"), f.get("owner_chat"), f.on("keep_watching")
+	change := accounts.Change{Note: &note, Tag: &tag, OwnerChat: &chat, KeepWatching: &keep}
+	err = s.DB.Update(func(tx *store.Tx) error { return failure(s.worker.Change(tx, a.ID, change)) })
 	if err == nil {
 		return did(c, accountPath(a.ID), "account-changed")
 	}
-	if !f.refuse(v, err, "note", "tag", "owner_chat") {
+	if !f.refuse(s.view(c), err, "note", "tag", "owner_chat") {
 		return err
 	}
-	return s.showAccountForm(c, http.StatusUnprocessableEntity, v, a, f)
+	return s.showAccountForm(c, http.StatusUnprocessableEntity, *a, f)
 }

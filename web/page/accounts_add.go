@@ -5,6 +5,7 @@ import (
 	"belfry/worker/accounts"
 	"errors"
 	"io"
+	"math"
 	"net/http"
 	"strings"
 
@@ -13,11 +14,7 @@ import (
 
 // showAddAccounts shows the form that adds accounts, and what came of a list that was not added as a whole.
 func (s accountPages) showAddAccounts(c echo.Context, status int, f form, list accounts.List) error {
-	var sites []string
-	err := s.DB.View(func(tx *store.Tx) error {
-		sites = s.worker.Rules(tx).Sites()
-		return nil
-	})
+	sites, err := fetch(s.Server, func(tx *store.Tx) ([]string, error) { return s.worker.Rules(tx).Sites(), nil })
 	if err != nil {
 		return err
 	}
@@ -40,7 +37,7 @@ func (s accountPages) addAccounts(c echo.Context) error {
 		allowTime(c)
 		err = s.DB.Update(func(tx *store.Tx) (err error) {
 			list, err = s.worker.AddList(tx, text, accounts.Request{
-				Site: f.get("site"), Note: f.get("note"), Tag: f.get("tag"), OwnerChat: f.get("owner_chat"), KeepWatching: f.get("keep_watching") == "on",
+				Site: f.get("site"), Note: f.get("note"), Tag: f.get("tag"), OwnerChat: f.get("owner_chat"), KeepWatching: f.on("keep_watching"),
 			})
 			return err
 		})
@@ -80,24 +77,31 @@ func typedList(c echo.Context, v view) (f form, text string, err error) {
 	if f, err = readForm(c); err != nil {
 		return f, "", err
 	}
-	head, err := c.FormFile("file")
-	if errors.Is(err, http.ErrMissingFile) || errors.Is(err, http.ErrNotMultipart) || (err == nil && head.Size == 0) {
-		return f, f.get("list"), nil
+	data, err := formFile(c, "file", math.MaxInt64)
+	switch {
+	case err != nil || len(data) == 0:
+		return f, f.get("list"), err
+	case f.get("list") != "":
+		f.refuse(v, store.Invalid("list", "invalid.list_and_file"), "list")
+	}
+	return f, string(data), nil
+}
+
+// formFile returns a file of a form, of which it reads at most so many bytes; nothing if none was chosen.
+func formFile(c echo.Context, name string, most int64) ([]byte, error) {
+	head, err := c.FormFile(name)
+	if errors.Is(err, http.ErrMissingFile) || errors.Is(err, http.ErrNotMultipart) {
+		return nil, nil
 	}
 	if err != nil {
-		return f, "", err
-	}
-	if f.get("list") != "" {
-		f.refuse(v, store.Invalid("list", "invalid.list_and_file"), "list")
-		return f, "", nil
+		return nil, err
 	}
 	file, err := head.Open()
 	if err != nil {
-		return f, "", err
+		return nil, err
 	}
 	defer file.Close()
-	data, err := io.ReadAll(file)
-	return f, string(data), err
+	return io.ReadAll(io.LimitReader(file, most))
 }
 
 // rejected returns the lines of a list that were not understood, for the form to offer them again,

@@ -25,28 +25,14 @@ func Alerts(w *alerts.Worker) Door {
 		s.entry(system, "alerts", "/alerts")
 		s.live(own, "/alerts", s.alerts)
 		own.POST("/alerts/seen", func(c echo.Context) error {
-			err := s.DB.Update(func(tx *store.Tx) error {
-				_, err := s.worker.AcknowledgeAll(tx, byPage, time.Time{})
-				return err
-			})
-			if err != nil {
-				return err
-			}
-			return did(c, "/alerts", "alerts-seen")
+			return s.do(c, "/alerts", "alerts-seen", func(tx *store.Tx) error { return failure(w.AcknowledgeAll(tx, byPage, time.Time{})) })
 		})
 		own.POST("/alerts/:id/seen", func(c echo.Context) error {
 			number, err := s.view(c).number()
 			if err != nil {
 				return err
 			}
-			err = s.DB.Update(func(tx *store.Tx) error {
-				_, err := s.worker.Acknowledge(tx, number, byPage)
-				return err
-			})
-			if err != nil {
-				return err
-			}
-			return did(c, "/alerts", "alert-seen")
+			return s.do(c, "/alerts", "alert-seen", func(tx *store.Tx) error { return failure(w.Acknowledge(tx, number, byPage)) })
 		})
 	}
 }
@@ -98,12 +84,8 @@ func (s alertPages) alerts(v view) (screen, error) {
 				return err
 			}
 			next[state] = found.Next
-			for _, a := range found.Items {
-				about, err := s.aboutOf(tx, a)
-				if err != nil {
-					return err
-				}
-				lists[state] = append(lists[state], about)
+			if lists[state], err = each(tx, found.Items, s.aboutOf); err != nil {
+				return err
 			}
 		}
 		return nil

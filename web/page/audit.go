@@ -40,10 +40,8 @@ func (s *Server) audit(c echo.Context) error {
 	} else if err != nil {
 		return err
 	}
-	var list store.Page[store.AuditEntry]
-	err = s.DB.View(func(tx *store.Tx) (err error) {
-		list, err = tx.Audit.Find(filter, store.Query{Limit: perPage, Cursor: v.query.Get("cursor")})
-		return err
+	list, err := fetch(s, func(tx *store.Tx) (store.Page[store.AuditEntry], error) {
+		return tx.Audit.Find(filter, store.Query{Limit: perPage, Cursor: v.query.Get("cursor")})
 	})
 	if err != nil {
 		return err
@@ -71,11 +69,8 @@ func (v view) auditFilter() (f store.AuditFilter, err error) {
 
 // doors are what the list can be narrowed to.
 func (v view) doors() []option {
-	all := []option{{Name: v.T("audit.all")}}
-	for _, door := range []store.Door{store.DoorPage, store.DoorAPI, store.DoorBot, store.DoorCLI} {
-		all = append(all, option{string(door), v.T("audit.door." + string(door))})
-	}
-	return all
+	doors := []store.Door{store.DoorPage, store.DoorAPI, store.DoorBot, store.DoorCLI}
+	return append([]option{{Name: v.T("audit.all")}}, options(doors, func(d store.Door) string { return v.T("audit.door." + string(d)) })...)
 }
 
 // auditAction says an action in words as far as there are some.

@@ -21,7 +21,7 @@ func (s bookingPages) mountSettings(g *echo.Group) {
 		}
 		return s.showSettings(c, http.StatusOK, f)
 	})
-	g.POST(bookingSettingsPath, s.saveSettings)
+	g.POST(bookingSettingsPath, s.sent(s.saveSettings))
 }
 
 // templateKinds are the kinds of messages that have templates.
@@ -34,12 +34,10 @@ func (s bookingPages) settingsForm() (form, error) {
 	f := newForm(nil)
 	return f, s.DB.View(func(tx *store.Tx) error {
 		now, err := s.worker.Settings(tx)
-		for name, value := range map[string]string{
+		f.fill(map[string]string{
 			"duration": now.Duration, "reminders": joined(now.Reminders), "feedback_after": now.FeedbackAfter, "booking_lang": now.Lang, "zone": now.Zone,
 			"quiet_from": now.QuietFrom, "quiet_to": now.QuietTo,
-		} {
-			f.values.Set(name, value)
-		}
+		})
 		for _, kind := range templateKinds {
 			for _, lang := range i18n.Languages {
 				f.values.Set(templateField(kind, lang), now.Templates[kind][lang])
@@ -57,8 +55,8 @@ func (f form) bookingSettings() bookings.Settings {
 	for _, kind := range templateKinds {
 		out.Templates[kind] = map[string]string{}
 		for _, lang := range i18n.Languages {
-			if text := f.get(templateField(kind, lang)); text != "" {
-				out.Templates[kind][lang] = strings.ReplaceAll(text, "\r\n", "\n")
+			if text := strings.TrimSpace(f.plain(templateField(kind, lang))); text != "" {
+				out.Templates[kind][lang] = text
 			}
 		}
 	}
@@ -66,15 +64,11 @@ func (f form) bookingSettings() bookings.Settings {
 }
 
 // saveSettings stores the settings, or shows what messages look like with them.
-func (s bookingPages) saveSettings(c echo.Context) error {
-	f, err := readForm(c)
-	if err != nil {
-		return err
-	}
+func (s bookingPages) saveSettings(c echo.Context, v view, f form) error {
 	if f.get("do") == "preview" {
 		return s.showSettings(c, http.StatusOK, f)
 	}
-	err = s.DB.Update(func(tx *store.Tx) error { return s.worker.SetSettings(tx, f.bookingSettings()) })
+	err := s.DB.Update(func(tx *store.Tx) error { return s.worker.SetSettings(tx, f.bookingSettings()) })
 	if err == nil {
 		return did(c, bookingSettingsPath, "booking-settings")
 	}
@@ -84,7 +78,7 @@ func (s bookingPages) saveSettings(c echo.Context) error {
 			fields = append(fields, "templates."+kind+"."+lang+":"+templateField(kind, lang))
 		}
 	}
-	if !f.refuse(s.view(c), err, fields...) {
+	if !f.refuse(v, err, fields...) {
 		return err
 	}
 	return s.showSettings(c, http.StatusUnprocessableEntity, f)

@@ -1,11 +1,9 @@
 package page
 
 import (
-	"context"
-	"crypto/rand"
 	"fmt"
 	"net/http"
-	"strconv"
+	"slices"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -35,22 +33,18 @@ func Bookings(w *bookings.Worker, public string) Door {
 		s.mountSettings(g)
 		s.mountCalendar(g)
 		s.live(g, "/bookings/:id", s.booking)
-		s.buttons(g, "/bookings/:id", s.booking, map[string]button{"confirm": {"booking-confirmed", s.confirm}})
-		g.GET("/bookings/:id/change", s.change)
-		g.POST("/bookings/:id/change", s.saveChange)
+		s.buttons(g, "/bookings/:id", s.booking, map[string]button{"confirm": {"booking-confirmed", act(server, s.confirm)}})
+		g.GET("/bookings/:id/change", of(server, getBooking, s.change))
+		g.POST("/bookings/:id/change", of(server, getBooking, s.save))
 		s.step(g, step{
 			path: "/bookings/:id/cancel", done: "booking-cancelled",
-			ask: func(v view, id uint64) (question, error) {
-				b, err := s.read(id)
+			ask: about(getBooking, func(v view, b store.Booking) question {
 				return question{
 					nav: "/bookings", ask: "bookings.cancel_ask", about: b.Service + ", " + b.Client, means: v.T("bookings.cancel_means"),
-					button: "bookings.cancel", danger: true, back: bookingPath(id), needless: b.Status.Final(),
-				}, err
-			},
-			act: func(tx *store.Tx, id uint64, _ string) error {
-				_, err := w.Cancel(tx, id)
-				return err
-			},
+					button: "bookings.cancel", danger: true, back: bookingPath(b.ID), needless: b.Status.Final(),
+				}
+			}),
+			act: func(tx *store.Tx, id uint64) error { return failure(w.Cancel(tx, id)) },
 		})
 	}
 }
@@ -63,19 +57,10 @@ type bookingPages struct {
 
 func bookingPath(n uint64) string { return fmt.Sprintf("/bookings/%d", n) }
 
-func (s bookingPages) read(id uint64) (b store.Booking, err error) {
-	err = s.DB.View(func(tx *store.Tx) (err error) {
-		b, err = tx.Bookings.Get(id)
-		return err
-	})
-	return b, err
-}
+func getBooking(tx *store.Tx, id uint64) (store.Booking, error) { return tx.Bookings.Get(id) }
 
-func (s bookingPages) confirm(_ context.Context, id uint64) error {
-	return s.DB.Update(func(tx *store.Tx) error {
-		_, err := s.worker.Change(tx, id, func(r *bookings.Request) { r.Status = string(store.BookingConfirmed) })
-		return err
-	})
+func (s bookingPages) confirm(tx *store.Tx, id uint64) (store.Booking, error) {
+	return s.worker.Change(tx, id, func(r *bookings.Request) { r.Status = string(store.BookingConfirmed) })
 }
 
 // shownPast is how far back the list of past bookings goes.
@@ -142,12 +127,10 @@ func (v view) zoned(name string) view {
 // bookingForm fills a form with a booking as it was asked for.
 func bookingForm(r bookings.Request) form {
 	f := newForm(nil)
-	for name, value := range map[string]string{
+	f.fill(map[string]string{
 		"client": r.Client, "service": r.Service, "zone": r.Zone, "duration": r.Duration, "note": r.Note, "booking_lang": r.Lang, "start": r.Start,
 		"reminders": joined(r.Reminders), "feedback_after": r.Feedback, "identity_id": id(r.IdentityID),
-	} {
-		f.values.Set(name, value)
-	}
+	})
 	return f
 }
 
@@ -157,17 +140,12 @@ func (f form) bookingRequest(r *bookings.Request) {
 	}
 	r.Client, r.Service, r.Zone, r.Duration = f.get("client"), f.get("service"), f.get("zone"), f.get("duration")
 	r.Note, r.Lang, r.Feedback = f.get("note"), f.get("booking_lang"), f.get("feedback_after")
-	r.Reminders = words(f.get("reminders"))
-	r.IdentityID, _ = strconv.ParseUint(f.get("identity_id"), 10, 64) // what is no number is the default one
+	r.Reminders, r.IdentityID = words(f.get("reminders")), f.number("identity_id") // 0 is the default one
 }
 
 func (s bookingPages) newBooking(c echo.Context) error {
 	v := s.view(c)
-	var defaults bookings.Settings
-	err := s.DB.View(func(tx *store.Tx) (err error) {
-		defaults, err = s.worker.Settings(tx)
-		return err
-	})
+	defaults, err := fetch(s.Server, s.worker.Settings)
 	if err != nil {
 		return err
 	}
@@ -178,35 +156,11 @@ func (s bookingPages) newBooking(c echo.Context) error {
 	return s.showForm(c, http.StatusOK, f, nil)
 }
 
-// in is a time as a field of a form has it.
-func (v view) in(t time.Time) string { return t.In(v.Zone).Format(inputTime) }
-
-func (s bookingPages) change(c echo.Context) error {
-	b, err := s.bookingOf(c)
-	if err != nil {
-		return err
-	}
-	f := bookingForm(bookings.RequestOf(b))
+func (s bookingPages) change(c echo.Context, b *store.Booking) error {
+	f := bookingForm(bookings.RequestOf(*b))
 	f.values.Set("start", s.view(c).zoned(b.Zone).in(b.Start))
 	f.values.Set("start_was", f.get("start"))
-	return s.showForm(c, http.StatusOK, f, &b)
-}
-
-// bookingOf returns the booking that the path names.
-func (s bookingPages) bookingOf(c echo.Context) (store.Booking, error) {
-	number, err := s.view(c).number()
-	if err != nil {
-		return store.Booking{}, err
-	}
-	return s.read(number)
-}
-
-func (s bookingPages) saveChange(c echo.Context) error {
-	b, err := s.bookingOf(c)
-	if err != nil {
-		return err
-	}
-	return s.save(c, &b)
+	return s.showForm(c, http.StatusOK, f, b)
 }
 
 // showForm shows the form; b is the booking that is changed, or nil.
@@ -216,23 +170,13 @@ func (s bookingPages) showForm(c echo.Context, status int, f form, b *store.Book
 		return err
 	}
 	v := s.view(c)
-	var bots []option
-	for _, i := range all {
-		if i.Platform == "telegram" && i.Kind == store.IdentityBot {
-			bots = append(bots, option{id(i.ID), v.loginName(i)})
-		}
-	}
-	if f.get("form") == "" {
-		f.values.Set("form", rand.Text())
-	}
-	if len(f.wrong) > 0 && f.wrong[""] == "" {
-		f.wrong[""] = v.T("bookings.fix")
-	}
+	bots := slices.DeleteFunc(all, func(i store.Identity) bool { return i.Platform != "telegram" || i.Kind != store.IdentityBot })
+	f.prepare(v.T("bookings.fix"))
 	title := v.T("bookings.new")
 	if b != nil {
 		title = v.T("bookings.change")
 	}
-	return s.show(c, status, v, screen{nav: "/bookings", title: title, body: v.bookingForm(f, b, title, bots)})
+	return s.show(c, status, v, screen{nav: "/bookings", title: title, body: v.bookingForm(f, b, title, v.loginOptions(bots))})
 }
 
 // save makes the booking of the form, or changes b if it is not nil.
@@ -252,10 +196,7 @@ func (s bookingPages) save(c echo.Context, b *store.Booking) error {
 		})
 	} else {
 		saved, done = b.ID, "booking-changed"
-		err = s.DB.Update(func(tx *store.Tx) error {
-			_, err := s.worker.Change(tx, b.ID, f.bookingRequest)
-			return err
-		})
+		err = s.DB.Update(func(tx *store.Tx) error { return failure(s.worker.Change(tx, b.ID, f.bookingRequest)) })
 	}
 	if err == nil {
 		return did(c, bookingPath(saved), done)

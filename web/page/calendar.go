@@ -15,14 +15,7 @@ func (s bookingPages) mountCalendar(g *echo.Group) {
 	s.entry(publish, "calendar", "/calendar")
 	s.live(g, "/calendar", s.calendar)
 	g.POST("/calendar/renew", func(c echo.Context) error {
-		err := s.DB.Update(func(tx *store.Tx) error {
-			_, err := bookings.RenewFeed(tx)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		return did(c, "/calendar", "feed-renewed")
+		return s.do(c, "/calendar", "feed-renewed", func(tx *store.Tx) error { return failure(bookings.RenewFeed(tx)) })
 	})
 	s.public.GET("/calendar/:file", s.feed)
 }

@@ -27,27 +27,21 @@ func Channels(w *channels.Worker) Door {
 		s.canMake("channel", "/channels/new")
 		s.live(g, "/channels", s.list)
 		g.GET("/channels/new", func(c echo.Context) error { return s.showAdd(c, http.StatusOK, newForm(c.QueryParams())) })
-		g.POST("/channels/new", s.add)
+		g.POST("/channels/new", s.sent(s.add))
 		s.live(g, "/channels/:id", s.channel)
 		s.buttons(g, "/channels/:id", s.channel, map[string]button{
-			"pause": {"channel-paused", s.act((*channels.Worker).Pause)}, "resume": {"channel-resumed", s.act((*channels.Worker).Resume)},
-			"run": {"channel-read", s.act((*channels.Worker).ReadNow)},
+			"pause": {"channel-paused", act(server, w.Pause)}, "resume": {"channel-resumed", act(server, w.Resume)}, "run": {"channel-read", act(server, w.ReadNow)},
 		})
-		g.POST("/channels/:id/change", s.change)
+		g.POST("/channels/:id/change", s.sent(s.change))
 		s.step(g, step{
 			path: "/channels/:id/remove", done: "channel-removed",
-			ask: func(v view, id uint64) (question, error) {
-				var c store.Channel
-				err := s.DB.View(func(tx *store.Tx) (err error) {
-					c, err = channels.Get(tx, id)
-					return err
-				})
+			ask: about(channels.Get, func(v view, c store.Channel) question {
 				return question{
 					nav: "/channels", ask: "channels.remove_ask", about: c.Name(), means: v.T("channels.remove_means"), button: "channels.remove",
-					danger: true, back: channelPath(id), then: "/channels",
-				}, err
-			},
-			act: func(tx *store.Tx, id uint64, _ string) error { return w.Remove(tx, id) },
+					danger: true, back: channelPath(c.ID), then: "/channels",
+				}
+			}),
+			act: w.Remove,
 		})
 	}
 }
@@ -59,15 +53,6 @@ type channelPages struct {
 
 func channelPath(n uint64) string { return "/channels/" + id(n) }
 
-func (s channelPages) act(do func(*channels.Worker, *store.Tx, uint64) (store.Channel, error)) func(context.Context, uint64) error {
-	return func(_ context.Context, id uint64) error {
-		return s.DB.Update(func(tx *store.Tx) error {
-			_, err := do(s.worker, tx, id)
-			return err
-		})
-	}
-}
-
 // list is the list of channels.
 func (s channelPages) list(v view) (screen, error) {
 	var rows []channels.Status
@@ -77,13 +62,9 @@ func (s channelPages) list(v view) (screen, error) {
 		if err != nil {
 			return err
 		}
-		rows, next = make([]channels.Status, len(list.Items)), list.Next
-		for i, c := range list.Items {
-			if rows[i], err = s.worker.StatusOf(tx, c); err != nil {
-				return err
-			}
-		}
-		return nil
+		next = list.Next
+		rows, err = each(tx, list.Items, s.worker.StatusOf)
+		return err
 	})
 	return screen{nav: "/channels", title: v.T("nav.channels"), body: v.channelsBody(), parts: []part{{"list", v.channelList(rows, next)}}}, err
 }
@@ -167,33 +148,23 @@ func (v view) messageText(m store.Message) string {
 }
 
 // change changes the interval of a channel.
-func (s channelPages) change(c echo.Context) error {
-	v := s.view(c)
+func (s channelPages) change(c echo.Context, v view, f form) error {
 	number, err := v.number()
-	if err != nil {
-		return err
-	}
-	f, err := readForm(c)
 	if err != nil {
 		return err
 	}
 	every := minutes(f.get("interval"))
 	err = s.DB.Update(func(tx *store.Tx) error {
-		_, err := s.worker.Change(tx, number, channels.Change{Interval: &every})
-		return err
+		return failure(s.worker.Change(tx, number, channels.Change{Interval: &every}))
 	})
+	v.path = channelPath(number)
 	if err == nil {
-		return did(c, channelPath(number), "channel-changed")
+		return did(c, v.path, "channel-changed")
 	}
 	if v.wrong = v.refusal(err); v.wrong == "" {
 		return err
 	}
-	v.path = channelPath(number)
-	p, err := s.channel(v)
-	if err != nil {
-		return err
-	}
-	return s.showLive(c, http.StatusUnprocessableEntity, v, p, liveBase+v.path)
+	return s.showPage(c, http.StatusUnprocessableEntity, v, s.channel)
 }
 
 // minutes is a number of minutes, or a duration such as 30s, as the API takes it.
@@ -207,11 +178,7 @@ func minutes(s string) string {
 // showAdd shows the form that adds channels. With from=dialogs it offers those that the account is in.
 func (s channelPages) showAdd(c echo.Context, status int, f form) error {
 	v := s.view(c)
-	var accounts []store.Identity
-	err := s.DB.View(func(tx *store.Tx) error {
-		accounts = channels.Accounts(tx)
-		return nil
-	})
+	accounts, err := fetch(s.Server, func(tx *store.Tx) ([]store.Identity, error) { return channels.Accounts(tx), nil })
 	if err != nil {
 		return err
 	}
@@ -224,26 +191,15 @@ func (s channelPages) showAdd(c echo.Context, status int, f form) error {
 	var chats []platform.Chat
 	if f.get("from") == "dialogs" {
 		allowTime(c)
-		if chats, err = s.worker.Chats(c.Request().Context(), f.account()); err != nil && !f.refuse(v, err, "identity_id") {
+		if chats, err = s.worker.Chats(c.Request().Context(), f.number("identity_id")); err != nil && !f.refuse(v, err, "identity_id") {
 			return err
 		}
 	}
 	return s.show(c, status, v, screen{nav: "/channels", title: v.T("channels.add"), body: v.addChannelsBody(f, accounts, chats)})
 }
 
-// account is the account of the form; 0 if none was chosen.
-func (f form) account() uint64 {
-	n, _ := strconv.ParseUint(f.get("identity_id"), 10, 64)
-	return n
-}
-
 // add adds the channels that were typed and ticked. What is refused stays in the form, with its reason.
-func (s channelPages) add(c echo.Context) error {
-	v := s.view(c)
-	f, err := readForm(c)
-	if err != nil {
-		return err
-	}
+func (s channelPages) add(c echo.Context, v view, f form) error {
 	names := append(strings.FieldsFunc(f.get("list"), func(r rune) bool { return strings.ContainsRune(" \t\r\n,;", r) }), f.values["pick"]...)
 	if len(names) > maxPasted {
 		f.refuse(v, store.Invalid("list", "invalid.channels_many", maxPasted), "list")
@@ -262,7 +218,7 @@ func (s channelPages) add(c echo.Context) error {
 	since := v.Now.Add(-time.Duration(days * float64(24*time.Hour)))
 	var wrong, left []string
 	for _, name := range names {
-		err := s.addOne(c.Request().Context(), channels.Request{Channel: name, IdentityID: f.account(), Interval: minutes(f.get("interval")), Since: since})
+		err := s.addOne(c.Request().Context(), channels.Request{Channel: name, IdentityID: f.number("identity_id"), Interval: minutes(f.get("interval")), Since: since})
 		if err == nil {
 			continue
 		}
@@ -293,10 +249,7 @@ func (s channelPages) addOne(ctx context.Context, r channels.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.DB.Update(func(tx *store.Tx) error {
-		_, err := s.worker.Create(tx, d)
-		return err
-	})
+	return s.DB.Update(func(tx *store.Tx) error { return failure(s.worker.Create(tx, d)) })
 }
 
 // accountOptions are the accounts to choose from.

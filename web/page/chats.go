@@ -16,12 +16,7 @@ func (s taskPages) mountChats(g *echo.Group) {
 	s.live(g, "/chats", s.chats)
 	g.POST("/chats/refresh", s.readChats)
 	switched := func(off bool) func(context.Context, uint64) error {
-		return func(_ context.Context, id uint64) error {
-			return s.DB.Update(func(tx *store.Tx) error {
-				_, err := tasks.SwitchChat(tx, id, off)
-				return err
-			})
-		}
+		return act(s.Server, func(tx *store.Tx, id uint64) (store.Chat, error) { return tasks.SwitchChat(tx, id, off) })
 	}
 	s.buttons(g, "/chats/:id", s.chats, map[string]button{"off": {"chat-off", switched(true)}, "on": {"chat-on", switched(false)}})
 }
@@ -36,6 +31,14 @@ func userLogins(tx *store.Tx) (users []store.Identity) {
 		}
 	}
 	return users
+}
+
+// accountsOf are the accounts whose chats can be shown.
+func (v view) accountsOf(users []store.Identity, chosen store.Identity) (tabs []tab) {
+	for _, i := range users {
+		tabs = append(tabs, tab{key: id(i.ID), name: v.loginName(i), link: chatsPath(i.ID), current: i.ID == chosen.ID})
+	}
+	return tabs
 }
 
 // chats lists where an account can send to.
@@ -63,13 +66,10 @@ func (s taskPages) chats(v view) (screen, error) {
 		}
 		return err
 	})
-	if err != nil {
-		return screen{}, err
-	}
 	return screen{
 		nav: "/tasks", title: v.T("chats.title"), body: v.chatsBody(users, chosen),
 		parts: []part{{"chats", v.chatList(chosen, list, reading)}},
-	}, nil
+	}, err
 }
 
 // readChats starts a new reading of an account's chats.
@@ -78,8 +78,5 @@ func (s taskPages) readChats(c echo.Context) error {
 	if err != nil {
 		return echo.ErrBadRequest
 	}
-	if err := s.DB.Update(func(tx *store.Tx) error { return tasks.ListChats(tx, number) }); err != nil {
-		return err
-	}
-	return did(c, chatsPath(number), "chats-read")
+	return s.do(c, chatsPath(number), "chats-read", func(tx *store.Tx) error { return tasks.ListChats(tx, number) })
 }

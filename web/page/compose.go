@@ -1,7 +1,6 @@
 package page
 
 import (
-	"crypto/rand"
 	"net/http"
 	"strconv"
 	"time"
@@ -17,14 +16,12 @@ import (
 func (s postPages) mountCompose(g *echo.Group) {
 	g.GET("/posts/new", s.newPost)
 	g.POST("/posts/new", s.savePost)
-	g.POST("/posts/check", func(c echo.Context) error {
-		return s.answerForm(c, func(v view, f form) (templ.Component, error) {
-			logins, err := identities.List(s.DB)
-			return v.checkedNow(s.checkPosts(v, f, logins)), err
-		})
-	})
-	g.GET("/posts/:id/change", s.changePost)
-	g.POST("/posts/:id/change", s.saveChange)
+	g.POST("/posts/check", s.answerForm(func(v view, f form) (templ.Component, error) {
+		logins, err := identities.List(s.DB)
+		return v.checkedNow(s.checkPosts(v, f, logins)), err
+	}))
+	g.GET("/posts/:id/change", of(s.Server, getPost, s.changePost))
+	g.POST("/posts/:id/change", of(s.Server, getPost, s.saveChange))
 }
 
 // fillPost writes what a post says into a form, all but its time.
@@ -34,17 +31,15 @@ func (f form) fillPost(p store.Post) {
 	if p.Lateness.Policy == store.LateSkip {
 		f.values.Set("late", p.Lateness.Grace.String())
 	}
-	if p.AwaitsApproval() {
-		f.values.Set("needs_approval", "on")
-	}
+	f.tick(map[string]bool{"needs_approval": p.AwaitsApproval()})
 }
 
 // newPost shows an empty form, or one filled with the post that the query names.
 func (s postPages) newPost(c echo.Context) error {
 	v, f := s.view(c), newForm(nil)
-	f.values.Set("time", v.Now.Add(suggestAhead).Truncate(5*time.Minute).In(v.Zone).Format(inputTime))
+	f.values.Set("time", v.in(v.Now.Add(suggestAhead).Truncate(5*time.Minute)))
 	if from, err := strconv.ParseUint(v.query.Get("from"), 10, 64); err == nil {
-		old, err := s.readPost(from)
+		old, err := fetch(s.Server, func(tx *store.Tx) (store.Post, error) { return getPost(tx, from) })
 		if err != nil {
 			return err
 		}
@@ -59,26 +54,12 @@ func (s postPages) newPost(c echo.Context) error {
 }
 
 // changePost shows the form of a post that exists.
-func (s postPages) changePost(c echo.Context) error {
-	v := s.view(c)
-	p, err := s.postOf(v)
-	if err != nil {
-		return err
-	}
+func (s postPages) changePost(c echo.Context, p *store.Post) error {
 	f := newForm(nil)
-	f.fillPost(p)
-	f.values.Set("time", p.ScheduledTime.In(v.Zone).Format(inputTime))
-	f.values.Set("seen", posts.Seen(p))
-	return s.showCompose(c, http.StatusOK, f, &p)
-}
-
-// postOf returns the post that the path names.
-func (s postPages) postOf(v view) (store.Post, error) {
-	number, err := v.number()
-	if err != nil {
-		return store.Post{}, err
-	}
-	return s.readPost(number)
+	f.fillPost(*p)
+	f.values.Set("time", s.view(c).in(p.ScheduledTime))
+	f.values.Set("seen", posts.Seen(*p))
+	return s.showCompose(c, http.StatusOK, f, p)
 }
 
 // showCompose shows the form; p is the post that is changed, or nil.
@@ -88,12 +69,7 @@ func (s postPages) showCompose(c echo.Context, status int, f form, p *store.Post
 		return err
 	}
 	v := s.view(c)
-	if f.get("form") == "" {
-		f.values.Set("form", rand.Text())
-	}
-	if len(f.wrong) > 0 && f.wrong[""] == "" {
-		f.wrong[""] = v.T("compose.fix")
-	}
+	f.prepare(v.T("compose.fix"))
 	shown := screen{nav: "/posts", title: v.T("compose.new")}
 	if p != nil {
 		shown.title = v.T("compose.change")
@@ -124,7 +100,7 @@ func (v view) postRequest(f form, logins []store.Identity) (posts.Request, error
 	p, login := f.content(), chosenLogin(f, logins)
 	request := posts.Request{
 		Text: p.Text, Media: p.Media, Platform: login.Platform, IdentityID: login.ID, Target: f.get("target"), Format: p.Format,
-		Silent: p.Silent, NoLinkPreview: p.NoLinkPreview, Hold: f.get("needs_approval") == "on",
+		Silent: p.Silent, NoLinkPreview: p.NoLinkPreview, Hold: f.on("needs_approval"),
 	}
 	if late := f.get("late"); late != "" {
 		grace, err := time.ParseDuration(late)
@@ -165,22 +141,15 @@ func (s postPages) savePost(c echo.Context) error {
 }
 
 // saveChange saves a changed post, or asks again.
-func (s postPages) saveChange(c echo.Context) error {
-	p, err := s.postOf(s.view(c))
-	if err != nil {
-		return err
-	}
-	return s.takeCompose(c, &p, func(v view, f form, request posts.Request, _ []destination) (uint64, string, error) {
-		patch := v.patch(request, p, f.get("time"))
+func (s postPages) saveChange(c echo.Context, p *store.Post) error {
+	return s.takeCompose(c, p, func(v view, f form, request posts.Request, _ []destination) (uint64, string, error) {
+		patch := v.patch(request, *p, f.get("time"))
 		patch.Seen = f.get("seen")
 		draft, err := s.worker.PrepareChange(c.Request().Context(), p.ID, patch)
 		if err != nil {
 			return 0, "", err
 		}
-		return p.ID, "changed", s.DB.Update(func(tx *store.Tx) error {
-			_, err := s.worker.Change(tx, p.ID, draft)
-			return err
-		})
+		return p.ID, "changed", s.DB.Update(func(tx *store.Tx) error { return failure(s.worker.Change(tx, p.ID, draft)) })
 	})
 }
 
@@ -191,11 +160,8 @@ func (s postPages) takeCompose(c echo.Context, p *store.Post, save func(view, fo
 		return err
 	}
 	v := s.view(c)
-	if f.wrong["media"] != "" {
-		return s.showCompose(c, http.StatusUnprocessableEntity, f, p)
-	}
-	if f.onlyShow() {
-		return s.showCompose(c, http.StatusOK, f, p)
+	if status := f.notSaved(); status != 0 {
+		return s.showCompose(c, status, f, p)
 	}
 	logins, err := identities.List(s.DB)
 	if err != nil {
@@ -233,7 +199,7 @@ func (v view) patch(request posts.Request, p store.Post, typed string) posts.Pat
 	if patch.Queue = request.Queue; patch.Queue {
 		return patch
 	}
-	if request.AllowPast || typed != p.ScheduledTime.In(v.Zone).Format(inputTime) {
+	if request.AllowPast || typed != v.in(p.ScheduledTime) {
 		patch.ScheduledTime = &request.ScheduledTime
 	}
 	return patch

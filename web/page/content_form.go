@@ -26,22 +26,15 @@ const (
 
 // fillContent writes what is sent, and as whom, into a form.
 func (f form) fillContent(p store.Post) {
-	f.values.Set("identity_id", id(p.IdentityID))
-	f.values.Set("text", p.Text)
-	f.values.Set("format", p.Format)
+	f.fill(map[string]string{"identity_id": id(p.IdentityID), "text": p.Text, "format": p.Format})
+	f.tick(map[string]bool{"silent": p.Silent, "no_link_preview": p.NoLinkPreview})
 	f.setMedia(p.Media)
-	for name, on := range map[string]bool{"silent": p.Silent, "no_link_preview": p.NoLinkPreview} {
-		if on {
-			f.values.Set(name, "on")
-		}
-	}
 }
 
 // content reads what is sent. What is no id of a login is 0.
 func (f form) content() (p store.Post) {
-	p.IdentityID, _ = strconv.ParseUint(f.get("identity_id"), 10, 64)
-	p.Text, p.Format = strings.ReplaceAll(f.values.Get("text"), "\r\n", "\n"), f.get("format")
-	p.Silent, p.NoLinkPreview = f.get("silent") == "on", f.get("no_link_preview") == "on"
+	p.IdentityID, p.Text, p.Format = f.number("identity_id"), f.plain("text"), f.get("format")
+	p.Silent, p.NoLinkPreview = f.on("silent"), f.on("no_link_preview")
 	kinds := f.values["media_kind"]
 	for i, source := range f.values["media_source"] {
 		source = strings.TrimSpace(source)
@@ -78,10 +71,8 @@ func (f form) mediaRows() []store.Media {
 // mediaInputs are the fields of the row i of the form.
 func (v view) mediaInputs(f form, i int, m store.Media) (kind, source input) {
 	number := strconv.Itoa(i + 1)
-	kind = input{ID: "media-kind-" + number, Name: "media_kind", Label: v.T("compose.media_kind"), Value: m.Kind}
-	for _, each := range []string{"photo", "video", "document"} {
-		kind.Options = append(kind.Options, option{each, v.T("media.kind." + each)})
-	}
+	kinds := options([]string{"photo", "video", "document"}, func(kind string) string { return v.T("media.kind." + kind) })
+	kind = input{ID: "media-kind-" + number, Name: "media_kind", Label: v.T("compose.media_kind"), Value: m.Kind, Options: kinds}
 	source = input{
 		ID: "media-source-" + number, Name: "media_source", Label: v.T("compose.media_source") + " " + number, Type: "text", Value: m.URL + m.File,
 		Error: f.wrong[fmt.Sprintf("media[%d]", i)], Placeholder: v.T("compose.media_hint"), Autocomplete: "off",
@@ -121,12 +112,12 @@ func (v view) loginOptions(logins []store.Identity) []option {
 	return options
 }
 
-func (v view) formatOptions() (options []option) {
-	for _, format := range []string{"plain", "html", "markdown"} {
-		options = append(options, option{format, v.T("format." + format)})
-	}
-	return options
+func (v view) formatOptions() []option {
+	return options([]string{"plain", "html", "markdown"}, func(format string) string { return v.T("format." + format) })
 }
+
+// in is a time as a field of a form has it.
+func (v view) in(t time.Time) string { return t.In(v.Zone).Format(inputTime) }
 
 // formTime reads a time in the page's zone. One that the clock jumps over is refused; one that comes twice is
 // the first.

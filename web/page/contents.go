@@ -1,7 +1,6 @@
 package page
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"net/http"
@@ -26,55 +25,26 @@ func (s postPages) mountContents(g *echo.Group) {
 	s.live(g, "/contents", s.contents)
 	g.GET("/contents/new", func(c echo.Context) error { return s.showContent(c, http.StatusOK, newForm(nil), nil) })
 	g.POST("/contents/new", func(c echo.Context) error { return s.saveContent(c, nil) })
-	g.POST("/contents/check", func(c echo.Context) error {
-		return s.answerForm(c, func(v view, f form) (templ.Component, error) { return v.checkedNow(s.checkContent(v, f)), nil })
-	})
-	g.GET("/contents/:id", func(c echo.Context) error {
-		content, err := s.contentOf(c)
-		if err != nil {
-			return err
-		}
+	g.POST("/contents/check", s.answerForm(func(v view, f form) (templ.Component, error) { return v.checkedNow(s.checkContent(v, f)), nil }))
+	g.GET("/contents/:id", of(s.Server, getContent, func(c echo.Context, content *store.Content) error {
 		f := newForm(nil)
-		f.fillText(content)
-		return s.showContent(c, http.StatusOK, f, &content)
-	})
-	g.POST("/contents/:id", func(c echo.Context) error {
-		content, err := s.contentOf(c)
-		if err != nil {
-			return err
-		}
-		return s.saveContent(c, &content)
-	})
-	g.POST("/contents/:id/restore", s.restoreContent)
+		f.fillText(*content)
+		return s.showContent(c, http.StatusOK, f, content)
+	}))
+	g.POST("/contents/:id", of(s.Server, getContent, s.saveContent))
+	g.POST("/contents/:id/restore", of(s.Server, getContent, s.restoreContent))
 }
+
+func getContent(tx *store.Tx, id uint64) (store.Content, error) { return tx.Contents.Get(id) }
 
 func contentPath(n uint64) string { return fmt.Sprintf("/contents/%d", n) }
 
 // contents is the list of texts.
 func (s postPages) contents(v view) (screen, error) {
-	var list store.Page[store.Content]
-	err := s.DB.View(func(tx *store.Tx) (err error) {
-		list, err = tx.Contents.ByTime(store.Query{Limit: perPage, Cursor: v.query.Get("cursor")})
-		return err
+	list, err := fetch(s.Server, func(tx *store.Tx) (store.Page[store.Content], error) {
+		return tx.Contents.ByTime(store.Query{Limit: perPage, Cursor: v.query.Get("cursor")})
 	})
 	return screen{nav: "/contents", title: v.T("contents.title"), body: v.contentsBody(), parts: []part{{"list", v.contentList(list)}}}, err
-}
-
-func (s postPages) readContent(id uint64) (content store.Content, err error) {
-	err = s.DB.View(func(tx *store.Tx) (err error) {
-		content, err = tx.Contents.Get(id)
-		return err
-	})
-	return content, err
-}
-
-// contentOf returns the text that the path names.
-func (s postPages) contentOf(c echo.Context) (store.Content, error) {
-	number, err := s.view(c).number()
-	if err != nil {
-		return store.Content{}, err
-	}
-	return s.readContent(number)
 }
 
 // contentName is the title of a text, or its first words.
@@ -101,10 +71,9 @@ func (v view) writer(by string) string {
 // fillText writes a text into a form.
 func (f form) fillText(c store.Content) {
 	f.fillContent(store.Post{Text: c.Text, Format: c.Format, Media: c.Media})
-	f.values.Set("title", c.Title)
-	f.values.Set("description", c.Description)
-	f.values.Set("language", c.Language)
-	f.values.Set("version", strconv.Itoa(c.Version().Number))
+	f.fill(map[string]string{
+		"title": c.Title, "description": c.Description, "language": c.Language, "version": strconv.Itoa(c.Version().Number),
+	})
 	if c.Draft {
 		f.values.Set("status", "draft")
 	}
@@ -122,7 +91,7 @@ func (f form) fillContentRequest(r *posts.ContentRequest) {
 	r.Variants = nil
 	for _, platform := range posts.Platforms() {
 		r.Variants = append(r.Variants, store.Variant{
-			Platform: platform, Text: strings.ReplaceAll(f.get("text-"+platform), "\r\n", "\n"), Hashtags: chatNames(f.get("hashtags-" + platform)),
+			Platform: platform, Text: strings.TrimSpace(f.plain("text-" + platform)), Hashtags: chatNames(f.get("hashtags-" + platform)),
 		})
 	}
 }
@@ -146,12 +115,7 @@ func (s postPages) checkContent(v view, f form) []check {
 // showContent shows the form of a text; content is the one that exists, or nil.
 func (s postPages) showContent(c echo.Context, status int, f form, content *store.Content) error {
 	v := s.view(c)
-	if f.get("form") == "" {
-		f.values.Set("form", rand.Text())
-	}
-	if len(f.wrong) > 0 && f.wrong[""] == "" {
-		f.wrong[""] = v.T("contents.fix")
-	}
+	f.prepare(v.T("contents.fix"))
 	title := v.T("contents.new")
 	if content != nil {
 		title = v.contentName(*content)
@@ -170,12 +134,10 @@ func (s postPages) saveContent(c echo.Context, content *store.Content) error {
 		return err
 	}
 	v := s.view(c)
-	switch {
-	case f.wrong["media"] != "":
-		return s.showContent(c, http.StatusUnprocessableEntity, f, content)
-	case f.onlyShow():
-		return s.showContent(c, http.StatusOK, f, content)
-	case f.get("do") == "write" || f.get("do") == "draw":
+	if status := f.notSaved(); status != 0 {
+		return s.showContent(c, status, f, content)
+	}
+	if f.get("do") == "write" || f.get("do") == "draw" {
 		return s.askAI(c, f, content)
 	}
 	var saved uint64
@@ -189,10 +151,7 @@ func (s postPages) saveContent(c echo.Context, content *store.Content) error {
 	} else {
 		saved = content.ID
 		seen, _ := strconv.Atoi(f.get("version")) // 0, where there is none, is any
-		err = s.DB.Update(func(tx *store.Tx) error {
-			_, err := posts.ChangeContent(tx, saved, seen, f.fillContentRequest)
-			return err
-		})
+		err = s.DB.Update(func(tx *store.Tx) error { return failure(posts.ChangeContent(tx, saved, seen, f.fillContentRequest)) })
 	}
 	if err == nil {
 		return did(c, contentPath(saved), "content-saved")
@@ -211,28 +170,19 @@ func (s postPages) saveContent(c echo.Context, content *store.Content) error {
 	return s.showContent(c, http.StatusUnprocessableEntity, f, content)
 }
 
-func (s postPages) restoreContent(c echo.Context) error {
-	content, err := s.contentOf(c)
-	if err != nil {
-		return err
-	}
+func (s postPages) restoreContent(c echo.Context, content *store.Content) error {
 	version, err := strconv.Atoi(c.FormValue("version"))
 	if err != nil {
 		return echo.ErrBadRequest
 	}
-	err = s.DB.Update(func(tx *store.Tx) error {
-		_, err := posts.RestoreContent(tx, content.ID, version, onPage)
-		return err
+	return s.do(c, contentPath(content.ID), "content-restored", func(tx *store.Tx) error {
+		return failure(posts.RestoreContent(tx, content.ID, version, onPage))
 	})
-	if err != nil {
-		return err
-	}
-	return did(c, contentPath(content.ID), "content-restored")
 }
 
 // fillFrom writes into the form of a post what a text says on each network.
 func (s postPages) fillFrom(f form, number uint64) error {
-	content, err := s.readContent(number)
+	content, err := fetch(s.Server, func(tx *store.Tx) (store.Content, error) { return getContent(tx, number) })
 	if err != nil {
 		return err
 	}

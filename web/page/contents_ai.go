@@ -20,12 +20,8 @@ func (s *Server) aiSpent(tx *store.Tx, v view) (string, error) {
 	return v.T("rules.spent", today.Requests, requests, today.Tokens, tokens), err
 }
 
-func (s *Server) aiToday(v view) (spent string, err error) {
-	err = s.DB.View(func(tx *store.Tx) (err error) {
-		spent, err = s.aiSpent(tx, v)
-		return err
-	})
-	return spent, err
+func (s *Server) aiToday(v view) (string, error) {
+	return fetch(s, func(tx *store.Tx) (string, error) { return s.aiSpent(tx, v) })
 }
 
 // askAI has the AI write the text of the form, or make a picture for it. The form is shown again and not saved.

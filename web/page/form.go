@@ -1,9 +1,13 @@
 package page
 
 import (
+	"crypto/rand"
+	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 
+	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 )
 
@@ -26,11 +30,84 @@ func readForm(c echo.Context) (form, error) {
 	return newForm(values), err
 }
 
+// sent is the handler of a form that was sent.
+func (s *Server) sent(do func(c echo.Context, v view, f form) error) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		f, err := readForm(c)
+		if err != nil {
+			return err
+		}
+		return do(c, s.view(c), f)
+	}
+}
+
+// answerForm is the handler that answers with a part of a page for what a form says now.
+func (s *Server) answerForm(part func(view, form) (templ.Component, error)) echo.HandlerFunc {
+	return s.sent(func(c echo.Context, v view, f form) error {
+		shown, err := part(v, f)
+		if err != nil {
+			return err
+		}
+		return s.render(c, http.StatusOK, shown)
+	})
+}
+
+// fill writes values into the form.
+func (f form) fill(values map[string]string) {
+	for name, value := range values {
+		f.values.Set(name, value)
+	}
+}
+
+// tick writes into the form which of its checkboxes are ticked.
+func (f form) tick(boxes map[string]bool) {
+	for name, on := range boxes {
+		if on {
+			f.values.Set(name, "on")
+		}
+	}
+}
+
+// prepare makes a form ready to be shown, with the key by which it is sent once. fix is what it says as a whole where
+// only fields are wrong.
+func (f form) prepare(fix string) {
+	if f.get("form") == "" {
+		f.values.Set("form", rand.Text())
+	}
+	if len(f.wrong) > 0 && f.wrong[""] == "" {
+		f.wrong[""] = fix
+	}
+}
+
+// on reports whether a checkbox is ticked.
+func (f form) on(name string) bool { return f.get(name) == "on" }
+
+// number is an id of the form; 0 where there is none.
+func (f form) number(name string) uint64 {
+	n, _ := strconv.ParseUint(f.get(name), 10, 64)
+	return n
+}
+
+// plain is a text of the form without the line breaks of browsers.
+func (f form) plain(name string) string { return strings.ReplaceAll(f.values.Get(name), "\r\n", "\n") }
+
 func (f form) get(name string) string { return strings.TrimSpace(f.values.Get(name)) }
 
 // onlyShow reports whether a form was not sent to be saved, but for another row or another language.
 func (f form) onlyShow() bool {
 	return f.get("do") == "add-media" || strings.HasPrefix(f.get("do"), "media-") || f.get("lang") != ""
+}
+
+// notSaved is the status with which a form is shown again that is not to be saved, because a file of it was refused or
+// it was sent only to be shown; 0 if it is to be saved.
+func (f form) notSaved() int {
+	switch {
+	case f.wrong["media"] != "":
+		return http.StatusUnprocessableEntity
+	case f.onlyShow():
+		return http.StatusOK
+	}
+	return 0
 }
 
 // refuse notes a refusal beside the field that it is about, as far as the form has it: fields are the form's
@@ -58,7 +135,6 @@ func (f form) refuse(v view, err error, fields ...string) bool {
 type input struct {
 	ID, Name, Label, Type, Value, Hint, Error string
 	Placeholder, Autocomplete                 string
-	Required                                  bool
 	Verbatim                                  bool // a text of names or code, in which nothing is corrected
 	Rows                                      int  // of a text that may have several lines; 0: it has one
 	Options                                   []option

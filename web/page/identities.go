@@ -20,46 +20,35 @@ func Identities(w *identities.Worker) Door {
 		server.connection = w.Connection
 		s.entry(system, "logins", "/logins")
 		s.live(own, "/logins", func(v view) (screen, error) { return s.logins(v, newForm(nil)) })
-		own.POST("/logins", s.addBot)
-		own.GET("/logins/:id/change", func(c echo.Context) error {
-			v := s.view(c)
-			login, err := s.login(v)
-			if err != nil {
-				return err
-			}
+		own.POST("/logins", s.sent(s.addBot))
+		own.GET("/logins/:id/change", of(server, getLogin, func(c echo.Context, login *store.Identity) error {
 			f := newForm(nil)
-			f.values.Set("target", login.Target)
-			f.values.Set("window", login.Window)
+			f.fill(map[string]string{"target": login.Target, "window": login.Window})
 			f.setSlots(login.Slots)
-			return s.show(c, http.StatusOK, v, screen{nav: "/logins", title: v.T("logins.change_title"), body: v.loginChange(login, f)})
-		})
-		own.POST("/logins/:id/change", s.changeLogin)
-		own.POST("/logins/:id/resume", s.resumeLogin)
+			return s.showChange(c, http.StatusOK, *login, f)
+		}))
+		own.POST("/logins/:id/change", of(server, getLogin, s.changeLogin))
+		own.POST("/logins/:id/resume", of(server, getLogin, s.resumeLogin))
 		s.step(own, step{
 			path: "/logins/:id/remove", done: "login-removed",
-			ask: func(v view, _ uint64) (question, error) {
-				login, err := s.login(v)
+			ask: about(getLogin, func(v view, login store.Identity) question {
 				return question{nav: "/logins", ask: "logins.remove_ask", about: v.loginName(login), means: v.T("logins.remove_means"),
-					button: "logins.remove", danger: true, back: "/logins"}, err
-			},
-			act: func(tx *store.Tx, id uint64, _ string) error { return identities.Remove(tx, id) },
+					button: "logins.remove", danger: true, back: "/logins"}
+			}),
+			act: identities.Remove,
 		})
-		own.POST("/logins/account", s.addUser)
+		own.POST("/logins/account", s.sent(s.addUser))
 		s.mountNetworks(own)
-		own.GET("/logins/:id/login", s.showLogIn)
-		own.POST("/logins/:id/login", s.takeStep)
-		own.POST("/logins/:id/qr", s.showQR)
+		own.GET("/logins/:id/login", of(server, getLogin, s.showLogIn))
+		own.POST("/logins/:id/login", of(server, getLogin, s.takeStep))
+		own.POST("/logins/:id/qr", of(server, getLogin, s.showQR))
 		s.step(own, step{
 			path: "/logins/:id/log-out", done: "logged-out",
-			ask: func(v view, _ uint64) (question, error) {
-				login, err := s.login(v)
+			ask: about(getLogin, func(v view, login store.Identity) question {
 				return question{nav: "/logins", ask: "log_in.log_out_ask", about: v.loginName(login), means: v.T("log_in.log_out_means"),
-					button: "log_in.log_out", danger: true, back: "/logins"}, err
-			},
-			outside: func(c echo.Context, id uint64) error {
-				allowTime(c)
-				return s.worker.LogOut(c.Request().Context(), id)
-			},
+					button: "log_in.log_out", danger: true, back: "/logins"}
+			}),
+			outside: w.LogOut,
 		})
 	}
 }
@@ -71,18 +60,7 @@ type identityPages struct {
 
 func loginPath(n uint64) string { return fmt.Sprintf("/logins/%d", n) }
 
-// login returns the login that the path names.
-func (s identityPages) login(v view) (login store.Identity, err error) {
-	number, err := v.number()
-	if err != nil {
-		return login, err
-	}
-	err = s.DB.View(func(tx *store.Tx) (err error) {
-		login, err = tx.Identities.Get(number)
-		return err
-	})
-	return login, err
-}
+func getLogin(tx *store.Tx, id uint64) (store.Identity, error) { return tx.Identities.Get(id) }
 
 // logins lists what Belfry posts as, and has the forms that add to it.
 func (s identityPages) logins(v view, f form) (screen, error) {
@@ -138,63 +116,44 @@ func (v view) loginFacts(i store.Identity) string {
 }
 
 // addBot adds a bot.
-func (s identityPages) addBot(c echo.Context) error {
-	return s.add(c, s.preparing(c, func(f form) identities.Request {
-		return identities.Request{Platform: "telegram", Name: f.get("name"), Token: f.get("token"), Target: f.get("target")}
-	}), func(store.Identity) string { return withQuery("/logins", "done", "login-added") }, "telegram_api_id:token", "name", "token", "target")
+func (s identityPages) addBot(c echo.Context, v view, f form) error {
+	r := identities.Request{Platform: "telegram", Name: f.get("name"), Token: f.get("token"), Target: f.get("target")}
+	return s.add(c, v, f, r, func(store.Identity) string { return withQuery("/logins", "done", "login-added") }, "telegram_api_id:token", "name", "token", "target")
 }
 
 // addUser adds a user account that is to be logged in.
-func (s identityPages) addUser(c echo.Context) error {
-	return s.add(c, s.preparing(c, func(f form) identities.Request {
-		return identities.Request{Platform: "telegram", Kind: string(store.IdentityUser), Name: f.get("account_name")}
-	}), func(i store.Identity) string { return loginPath(i.ID) + "/login" }, "telegram_api_id:account_name", "name:account_name")
+func (s identityPages) addUser(c echo.Context, v view, f form) error {
+	r := identities.Request{Platform: "telegram", Kind: string(store.IdentityUser), Name: f.get("account_name")}
+	return s.add(c, v, f, r, func(i store.Identity) string { return loginPath(i.ID) + "/login" }, "telegram_api_id:account_name", "name:account_name")
 }
 
-// preparing prepares what a form asks for, and adds it.
-func (s identityPages) preparing(c echo.Context, request func(form) identities.Request) func(form) (func(*store.Tx) (store.Identity, error), error) {
-	return func(f form) (func(*store.Tx) (store.Identity, error), error) {
-		r, err := s.worker.Prepare(c.Request().Context(), request(f))
-		return func(tx *store.Tx) (store.Identity, error) { return identities.Add(tx, r) }, err
-	}
-}
-
-// add adds what the form says: prepare works outside a transaction.
-func (s identityPages) add(c echo.Context, prepare func(form) (func(*store.Tx) (store.Identity, error), error), then func(store.Identity) string, fields ...string) error {
-	f, err := readForm(c)
-	if err != nil {
-		return err
-	}
+// add adds what the form asks for, and goes on to the page that then says.
+func (s identityPages) add(c echo.Context, v view, f form, r identities.Request, then func(store.Identity) string, fields ...string) error {
 	var made store.Identity
-	make, err := prepare(f)
+	r, err := s.worker.Prepare(c.Request().Context(), r)
 	if err == nil {
 		err = s.DB.Update(func(tx *store.Tx) (err error) {
-			made, err = make(tx)
+			made, err = identities.Add(tx, r)
 			return err
 		})
 	}
 	if err == nil {
 		return c.Redirect(http.StatusSeeOther, then(made))
 	}
-	v := s.view(c)
 	if !f.refuse(v, err, fields...) {
 		return err
 	}
 	v.path = "/logins"
-	p, err := s.logins(v, f)
-	if err != nil {
-		return err
-	}
-	return s.showLive(c, http.StatusUnprocessableEntity, v, p, liveBase+v.path)
+	return s.showPage(c, http.StatusUnprocessableEntity, v, func(v view) (screen, error) { return s.logins(v, f) })
+}
+
+func (s identityPages) showChange(c echo.Context, status int, login store.Identity, f form) error {
+	v := s.view(c)
+	return s.show(c, status, v, screen{nav: "/logins", title: v.T("logins.change_title"), body: v.loginChange(login, f)})
 }
 
 // changeLogin saves a login's new target and, if one was given, its new token.
-func (s identityPages) changeLogin(c echo.Context) error {
-	v := s.view(c)
-	login, err := s.login(v)
-	if err != nil {
-		return err
-	}
+func (s identityPages) changeLogin(c echo.Context, login *store.Identity) error {
 	f, err := readForm(c)
 	if err != nil {
 		return err
@@ -213,36 +172,22 @@ func (s identityPages) changeLogin(c echo.Context) error {
 		patch.Keys = &keys
 	}
 	allowTime(c)
-	if patch, err = s.worker.PrepareChange(c.Request().Context(), login.ID, patch); err != nil {
-		return s.refuseChange(c, v, login, f, err)
+	patch, err = s.worker.PrepareChange(c.Request().Context(), login.ID, patch)
+	if err == nil {
+		err = s.DB.Update(func(tx *store.Tx) error { return failure(identities.Change(tx, login.ID, patch)) })
 	}
-	err = s.DB.Update(func(tx *store.Tx) error {
-		_, err := identities.Change(tx, login.ID, patch)
-		return err
-	})
 	if err == nil {
 		return did(c, "/logins", "login-changed")
 	}
-	return s.refuseChange(c, v, login, f, err)
-}
-
-func (s identityPages) refuseChange(c echo.Context, v view, login store.Identity, f form, err error) error {
-	if !f.refuse(v, err, append(f.slotFields(), "token", "target", "window", "consumer_key", "consumer_secret", "access_token", "access_token_secret")...) {
+	if !f.refuse(s.view(c), err, append(f.slotFields(), "token", "target", "window", "consumer_key", "consumer_secret", "access_token", "access_token_secret")...) {
 		return err
 	}
-	return s.show(c, http.StatusUnprocessableEntity, v, screen{nav: "/logins", title: v.T("logins.change_title"), body: v.loginChange(login, f)})
+	return s.showChange(c, http.StatusUnprocessableEntity, *login, f)
 }
 
 // resumeLogin lets a login act again that the network had restricted.
-func (s identityPages) resumeLogin(c echo.Context) error {
-	login, err := s.login(s.view(c))
-	if err != nil {
-		return err
-	}
-	err = s.DB.Update(func(tx *store.Tx) error {
-		_, err := identities.Resume(tx, login.ID)
-		return err
-	})
+func (s identityPages) resumeLogin(c echo.Context, login *store.Identity) error {
+	err := s.DB.Update(func(tx *store.Tx) error { return failure(identities.Resume(tx, login.ID)) })
 	// One that is not restricted any more may act anyway.
 	if _, free := errors.AsType[*store.ConflictError](err); err != nil && !free {
 		return err

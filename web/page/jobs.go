@@ -26,7 +26,7 @@ func Jobs(w *jobs.Worker) Door {
 		s.canMake("job", "/jobs/new")
 		s.live(g, "/jobs", s.jobs)
 		s.live(g, "/jobs/why-not", s.whyNot)
-		g.POST("/jobs/bulk", s.bulk)
+		g.POST("/jobs/bulk", s.sent(s.bulk))
 		s.mountOwn(g)
 		s.live(g, "/jobs/:id", s.job)
 		g.POST("/jobs/:id", s.actOnJob)
@@ -177,23 +177,17 @@ func (s schedulePages) jobs(v view) (screen, error) {
 		counts = tx.Jobs.Counts()
 		list, err := tx.Jobs.List(store.JobQuery{Kind: f.kind, State: store.JobState(f.state), Tag: f.tag,
 			Query: store.Query{Limit: perPage, Cursor: v.query.Get("cursor")}})
-		next = list.Next
-		for _, j := range list.Items {
-			p, err := s.plan(tx, j)
-			if err != nil {
-				return err
-			}
-			rows = append(rows, p)
+		if err != nil {
+			return err
 		}
+		next = list.Next
+		rows, err = each(tx, list.Items, s.plan)
 		return err
 	})
-	if err != nil {
-		return screen{}, err
-	}
 	return screen{
 		nav: "/jobs", title: v.T("jobs.title"), body: v.jobsBody(v.kindOptions(s.Scheduler.Kinds().Names(), counts.ByKind()), f, paused != ""),
 		parts: []part{{"tabs", v.jobTabs(f, counts)}, {"jobs", v.jobList(rows, f, next)}},
-	}, nil
+	}, err
 }
 
 // kindOptions are the kinds by which a list is filtered, with how many jobs there are.
@@ -251,18 +245,14 @@ type notRun struct {
 }
 
 // bulk takes an action on the jobs that were chosen. Before it deletes them it asks.
-func (s schedulePages) bulk(c echo.Context) error {
-	f, err := readForm(c)
-	if err != nil {
-		return err
-	}
-	v, back := s.view(c), LocalPath(f.get("back"))
+func (s schedulePages) bulk(c echo.Context, v view, f form) error {
+	back := LocalPath(f.get("back"))
 	act, names := jobs.Action(f.get("do")), f.values["job"]
 	if act == jobs.Delete && f.get("sure") == "" && len(names) > 0 {
 		return s.show(c, http.StatusOK, v, screen{nav: "/jobs", title: v.T("jobs.remove_ask"), body: v.bulkDelete(names, back)})
 	}
 	var refused []jobs.Refused
-	err = s.DB.Update(func(tx *store.Tx) (err error) {
+	err := s.DB.Update(func(tx *store.Tx) (err error) {
 		if len(names) == 0 {
 			return store.Invalid("", "jobs.bulk_none")
 		}
@@ -279,11 +269,7 @@ func (s schedulePages) bulk(c echo.Context) error {
 		v.wrong = v.T("jobs.bulk_refused", len(refused), cmp.Or(v.refusal(refused[0].Err), refused[0].Job))
 	}
 	v.path = back
-	p, err := s.jobs(v)
-	if err != nil {
-		return err
-	}
-	return s.showLive(c, http.StatusUnprocessableEntity, v, p, liveBase+v.path)
+	return s.showPage(c, http.StatusUnprocessableEntity, v, s.jobs)
 }
 
 // job is one job with its last runs.
@@ -334,28 +320,16 @@ func (s schedulePages) actOnJob(c echo.Context) error {
 	if done == "" {
 		return echo.ErrBadRequest
 	}
-	err := s.DB.Update(func(tx *store.Tx) error {
-		_, err := s.worker.Do(tx, act, c.Param("id"))
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return did(c, c.FormValue("back"), done)
+	return s.do(c, c.FormValue("back"), done, func(tx *store.Tx) error { return failure(s.worker.Do(tx, act, c.Param("id"))) })
 }
 
 // actOnEverything pauses or resumes the whole schedule.
 func (s schedulePages) actOnEverything(c echo.Context) error {
-	act, done := scheduler.ResumeAll, "all-resumed"
 	switch c.FormValue("do") {
 	case "pause":
-		act, done = func(tx *store.Tx) error { return scheduler.PauseAll(tx, scheduler.ByHand) }, "all-paused"
+		return s.do(c, "/jobs", "all-paused", func(tx *store.Tx) error { return scheduler.PauseAll(tx, scheduler.ByHand) })
 	case "resume":
-	default:
-		return echo.ErrBadRequest
+		return s.do(c, "/jobs", "all-resumed", scheduler.ResumeAll)
 	}
-	if err := s.DB.Update(act); err != nil {
-		return err
-	}
-	return did(c, "/jobs", done)
+	return echo.ErrBadRequest
 }

@@ -34,15 +34,17 @@ var liveTables = []string{"posts", "tasks", "deliveries", "chats", "accounts", "
 
 // live mounts a page with parts that change while somebody looks at it, and the stream of their changes.
 func (s *Server) live(g *echo.Group, path string, load func(view) (screen, error)) {
-	g.GET(path, func(c echo.Context) error {
-		v := s.view(c)
-		p, err := load(v)
-		if err != nil {
-			return err
-		}
-		return s.showLive(c, http.StatusOK, v, p, liveBase+v.path)
-	})
+	g.GET(path, func(c echo.Context) error { return s.showPage(c, http.StatusOK, s.view(c), load) })
 	g.GET(liveBase+path, func(c echo.Context) error { return s.stream(c, load) })
+}
+
+// showPage answers with a live page, whose path is that of the view.
+func (s *Server) showPage(c echo.Context, status int, v view, load func(view) (screen, error)) error {
+	p, err := load(v)
+	if err != nil {
+		return err
+	}
+	return s.showLive(c, status, v, p, liveBase+v.path)
 }
 
 // showLive answers with a page and tells it where its parts come from when they change; from is empty if

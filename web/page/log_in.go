@@ -2,9 +2,7 @@ package page
 
 import (
 	"crypto/sha256"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 
@@ -26,15 +24,11 @@ const (
 const maxSession = 1 << 20
 
 // showLogIn shows where a login stands, or how it can begin.
-func (s identityPages) showLogIn(c echo.Context) error {
-	login, err := s.login(s.view(c))
-	if err != nil {
-		return err
-	}
+func (s identityPages) showLogIn(c echo.Context, login *store.Identity) error {
 	if s.worker.At(login.ID).State == identities.StepDone && login.State != store.IdentityLogin {
 		return did(c, s.afterLogIn(s.view(c)), "logged-in")
 	}
-	return s.showStep(c, http.StatusOK, login, c.QueryParam("way"), newForm(nil))
+	return s.showStep(c, http.StatusOK, *login, c.QueryParam("way"), newForm(nil))
 }
 
 // afterLogIn is where a person goes on whose account is logged in.
@@ -115,11 +109,7 @@ func (v view) via(step identities.Step) string {
 }
 
 // takeStep takes a login one step further.
-func (s identityPages) takeStep(c echo.Context) error {
-	login, err := s.login(s.view(c))
-	if err != nil {
-		return err
-	}
+func (s identityPages) takeStep(c echo.Context, login *store.Identity) error {
 	f, err := readForm(c)
 	if err != nil {
 		return err
@@ -155,7 +145,7 @@ func (s identityPages) takeStep(c echo.Context) error {
 	if f.get("do") == waySession {
 		way = waySession
 	}
-	return s.showStep(c, http.StatusUnprocessableEntity, login, way, f)
+	return s.showStep(c, http.StatusUnprocessableEntity, *login, way, f)
 }
 
 // takeSession reads the session that was pasted, or the file.
@@ -163,35 +153,20 @@ func (s identityPages) takeSession(c echo.Context, account uint64, f form) error
 	if text := f.get("session"); text != "" {
 		return s.worker.TakeOver(account, []byte(text))
 	}
-	head, err := c.FormFile("session_file")
-	if errors.Is(err, http.ErrMissingFile) || errors.Is(err, http.ErrNotMultipart) || (err == nil && head.Size == 0) {
-		return s.worker.TakeOver(account, nil)
-	}
+	data, err := formFile(c, "session_file", maxSession+1)
 	if err != nil {
-		return err
+		return fmt.Errorf("read the session file: %w", err)
 	}
-	if head.Size > maxSession {
+	if len(data) > maxSession {
 		return store.Invalid("session", "invalid.session_large")
-	}
-	file, err := head.Open()
-	if err != nil {
-		return fmt.Errorf("read the session file: %w", err)
-	}
-	data, err := io.ReadAll(file)
-	if err = errors.Join(err, file.Close()); err != nil {
-		return fmt.Errorf("read the session file: %w", err)
 	}
 	return s.worker.TakeOver(account, data)
 }
 
 // showQR answers with the QR code that is good now, with nothing if the page has it already, or
 // leads on if somebody has scanned it.
-func (s identityPages) showQR(c echo.Context) error {
+func (s identityPages) showQR(c echo.Context, login *store.Identity) error {
 	v := s.view(c)
-	login, err := s.login(v)
-	if err != nil {
-		return err
-	}
 	allowTime(c)
 	step, err := s.worker.ShowQR(c.Request().Context(), login.ID)
 	switch said := v.refusal(err); {

@@ -1,6 +1,8 @@
 package page
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,7 +14,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
 	"belfry/store"
@@ -51,12 +52,11 @@ func Media(w *media.Worker, cfg MediaConfig) Door {
 		own.GET("/media/:id/thumbnail", s.send(true))
 		s.step(own, step{
 			path: "/media/:id/delete", done: "media-deleted",
-			ask: func(v view, id uint64) (question, error) {
-				f, err := s.mediaFile(id)
+			ask: about(wholeFile, func(v view, f store.MediaFile) question {
 				return question{nav: "/media", ask: "media.delete_ask", about: f.Name, means: v.T("media.delete_means"),
-					button: "media.delete", danger: true, back: "/media"}, err
-			},
-			outside: func(_ echo.Context, id uint64) error { return w.Delete(id) },
+					button: "media.delete", danger: true, back: "/media"}
+			}),
+			outside: func(_ context.Context, id uint64) error { return w.Delete(id) },
 		})
 	}
 }
@@ -173,14 +173,7 @@ func (s mediaPages) showMedia(c echo.Context, status int, wrong string) error {
 	return s.show(c, status, v, screen{nav: "/media", title: v.T("media.title"), body: v.mediaBody(list, users, room, s.worker.Max(), wrong)})
 }
 
-// mediaFile returns an uploaded file.
-func (s *Server) mediaFile(id uint64) (f store.MediaFile, err error) {
-	err = s.DB.View(func(tx *store.Tx) (err error) {
-		f, err = tx.Media.Whole(id)
-		return err
-	})
-	return f, err
-}
+func wholeFile(tx *store.Tx, id uint64) (store.MediaFile, error) { return tx.Media.Whole(id) }
 
 // readMediaForm is [readForm] for a form that files may come with: they are kept, and named by its fields. What is
 // wrong with one stands at the field media.
@@ -284,14 +277,12 @@ func (v view) bytes(n int64) string {
 }
 
 // picture is the path of what shows a file; empty if nothing does.
-func (f mediaShown) picture() templ.SafeURL {
+func picture(f store.MediaFile) string {
 	if !f.Thumbnail {
 		return ""
 	}
-	return templ.SafeURL("/media/" + id(f.ID) + "/thumbnail")
+	return "/media/" + id(f.ID) + "/thumbnail"
 }
-
-type mediaShown struct{ store.MediaFile }
 
 // mediaName says which file a post has.
 func (v view) mediaName(m store.Media) string {
@@ -301,19 +292,12 @@ func (v view) mediaName(m store.Media) string {
 	return m.URL + m.File
 }
 
-// kindOr is the kind of a file, or of one that is gone.
-func kindOr(kind string) string {
-	if kind == "" {
-		return "document"
-	}
-	return kind
-}
-
-// shownFile returns an uploaded file as a page shows it; one that is gone has a name that says so.
-func (v view) shownFile(number uint64) mediaShown {
-	f, err := v.server.mediaFile(number)
+// shownFile returns an uploaded file; one that is gone has a name that says so.
+func (v view) shownFile(number uint64) store.MediaFile {
+	f, err := fetch(v.server, func(tx *store.Tx) (store.MediaFile, error) { return wholeFile(tx, number) })
 	if err != nil {
 		f.Name = v.T("media.gone")
 	}
-	return mediaShown{f}
+	f.Kind = cmp.Or(f.Kind, "document")
+	return f
 }

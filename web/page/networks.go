@@ -14,30 +14,27 @@ import (
 const XCallback = "/logins/x"
 
 func (s identityPages) mountNetworks(g *echo.Group) {
-	g.POST("/logins/instagram", s.addInstagram)
-	g.POST("/logins/x/keys", s.addX)
-	g.POST("/logins/:id/x", s.beginX)
+	g.POST("/logins/instagram", s.sent(s.addInstagram))
+	g.POST("/logins/x/keys", s.sent(s.addX))
+	g.POST("/logins/:id/x", of(s.Server, getLogin, s.beginX))
 	g.GET(XCallback, func(c echo.Context) error {
 		f := newForm(nil)
-		f.values.Set("code", c.QueryParam("code"))
-		f.values.Set("state", c.QueryParam("state"))
+		f.fill(map[string]string{"code": c.QueryParam("code"), "state": c.QueryParam("state")})
 		return s.showX(c, http.StatusOK, "", f)
 	})
-	g.POST(XCallback, s.finishX)
+	g.POST(XCallback, s.sent(s.finishX))
 }
 
 // addInstagram adds an account of Instagram, whose token is tried out.
-func (s identityPages) addInstagram(c echo.Context) error {
-	return s.addProfile(c, func(f form) identities.Request {
-		return identities.Request{Platform: "instagram", Name: f.get("instagram_name"), Token: f.get("instagram_token")}
-	}, "name:instagram_name", "token:instagram_token")
+func (s identityPages) addInstagram(c echo.Context, v view, f form) error {
+	r := identities.Request{Platform: "instagram", Name: f.get("instagram_name"), Token: f.get("instagram_token")}
+	return s.addProfile(c, v, f, r, "name:instagram_name", "token:instagram_token")
 }
 
 // addX adds an account of X, by its four keys or by an application through which it then logs in.
-func (s identityPages) addX(c echo.Context) error {
-	return s.addProfile(c, func(f form) identities.Request {
-		return identities.Request{Platform: "twitter", Name: f.get("x_name"), Keys: xKeys(f)}
-	}, "name:x_name", "consumer_key", "consumer_secret", "access_token", "access_token_secret", "client_id", "client_secret")
+func (s identityPages) addX(c echo.Context, v view, f form) error {
+	r := identities.Request{Platform: "twitter", Name: f.get("x_name"), Keys: xKeys(f)}
+	return s.addProfile(c, v, f, r, "name:x_name", "consumer_key", "consumer_secret", "access_token", "access_token_secret", "client_id", "client_secret")
 }
 
 func xKeys(f form) identities.Keys {
@@ -47,9 +44,9 @@ func xKeys(f form) identities.Keys {
 	}
 }
 
-func (s identityPages) addProfile(c echo.Context, request func(form) identities.Request, fields ...string) error {
+func (s identityPages) addProfile(c echo.Context, v view, f form, r identities.Request, fields ...string) error {
 	allowTime(c)
-	return s.add(c, s.preparing(c, request), func(i store.Identity) string {
+	return s.add(c, v, f, r, func(i store.Identity) string {
 		if i.State == store.IdentityLogin {
 			return withQuery("/logins", "done", "profile-added")
 		}
@@ -58,12 +55,8 @@ func (s identityPages) addProfile(c echo.Context, request func(form) identities.
 }
 
 // beginX begins the login of an account of X and shows the way.
-func (s identityPages) beginX(c echo.Context) error {
+func (s identityPages) beginX(c echo.Context, login *store.Identity) error {
 	allowTime(c)
-	login, err := s.login(s.view(c))
-	if err != nil {
-		return err
-	}
 	step, err := s.worker.BeginLogin(c.Request().Context(), login.ID)
 	f := newForm(nil)
 	if f.refuse(s.view(c), err) {
@@ -76,12 +69,8 @@ func (s identityPages) beginX(c echo.Context) error {
 }
 
 // finishX ends a login with the address that X has led the owner to, or what it says.
-func (s identityPages) finishX(c echo.Context) error {
+func (s identityPages) finishX(c echo.Context, v view, f form) error {
 	allowTime(c)
-	f, err := readForm(c)
-	if err != nil {
-		return err
-	}
 	code, state := f.get("code"), f.get("state")
 	if pasted, err := url.Parse(f.get("address")); err == nil && pasted.RawQuery != "" {
 		code, state = pasted.Query().Get("code"), pasted.Query().Get("state")
@@ -93,7 +82,7 @@ func (s identityPages) finishX(c echo.Context) error {
 	if err == nil {
 		return did(c, "/logins", "logged-in")
 	}
-	if !f.refuse(s.view(c), err) {
+	if !f.refuse(v, err) {
 		return err
 	}
 	f.values.Del("code")

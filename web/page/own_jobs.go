@@ -2,7 +2,6 @@ package page
 
 import (
 	"context"
-	"crypto/rand"
 	"net/http"
 	"strconv"
 	"strings"
@@ -20,9 +19,7 @@ import (
 func (s schedulePages) mountOwn(g *echo.Group) {
 	g.GET("/jobs/new", func(c echo.Context) error { return s.showForm(c, http.StatusOK, s.emptyJob(s.view(c)), "") })
 	g.POST("/jobs/new", func(c echo.Context) error { return s.save(c, "") })
-	g.POST("/jobs/preview", func(c echo.Context) error {
-		return s.answerForm(c, func(v view, f form) (templ.Component, error) { return s.preview(v, f), nil })
-	})
+	g.POST("/jobs/preview", s.answerForm(func(v view, f form) (templ.Component, error) { return s.preview(v, f), nil }))
 	g.GET("/jobs/:id/change", s.change)
 	g.POST("/jobs/:id/change", func(c echo.Context) error { return s.save(c, c.Param("id")) })
 	g.GET("/jobs/:id/remove", func(c echo.Context) error {
@@ -33,12 +30,10 @@ func (s schedulePages) mountOwn(g *echo.Group) {
 
 func (s schedulePages) emptyJob(v view) form {
 	f := newForm(nil)
-	for name, value := range map[string]string{
-		"type": "times", "times": "09:00", "at": v.Now.In(v.Zone).Add(suggestAhead).Truncate(time.Hour).Format(inputTime),
+	f.fill(map[string]string{
+		"type": "times", "times": "09:00", "at": v.in(v.Now.Add(suggestAhead).Truncate(time.Hour)),
 		"action": string(store.ActionMessage), "late": string(store.LateOnce),
-	} {
-		f.values.Set(name, value)
-	}
+	})
 	return f
 }
 
@@ -54,7 +49,7 @@ func (f form) fillJob(v view, r jobs.Request) {
 		kind = "cron"
 	}
 	if at, err := time.Parse(time.RFC3339, r.Trigger.At); err == nil {
-		f.values.Set("at", at.In(v.Zone).Format(inputTime))
+		f.values.Set("at", v.in(at))
 	}
 	length := func(d time.Duration) string {
 		if d == 0 {
@@ -62,15 +57,13 @@ func (f form) fillJob(v view, r jobs.Request) {
 		}
 		return d.String()
 	}
-	for name, value := range map[string]string{
+	f.fill(map[string]string{
 		"title": r.Title, "type": kind, "times": strings.Join(r.Trigger.Times, ", "), "every": r.Trigger.Every, "from": r.Trigger.From,
 		"cron": r.Trigger.Cron, "zone": r.Trigger.Zone, "action": string(a.Type), "identity_id": id(a.IdentityID), "target": a.Target,
 		"text": a.Text, "format": a.Format, "url": a.URL, "payload": string(a.Payload), "rule": id(a.RuleID),
 		"tags": strings.Join(r.Tags, ", "), "backoff": length(r.Backoff), "timeout": length(r.Timeout),
 		"late": string(r.Lateness.Policy), "grace": length(r.Lateness.Grace),
-	} {
-		f.values.Set(name, value)
-	}
+	})
 	if r.Attempts > 0 {
 		f.values.Set("max_attempts", strconv.Itoa(r.Attempts))
 	}
@@ -120,11 +113,10 @@ func (f form) jobRequest(v view) (func(*jobs.Request), error) {
 		return nil, store.Invalid("max_attempts", "invalid.job_not_number", f.get("max_attempts"))
 	}
 	act := store.Action{
-		Type: store.ActionType(f.get("action")), Target: f.get("target"), Text: strings.ReplaceAll(f.values.Get("text"), "\r\n", "\n"),
+		Type: store.ActionType(f.get("action")), Target: f.get("target"), Text: f.plain("text"),
 		Format: f.get("format"), URL: f.get("url"), Secret: f.get("secret"), Payload: []byte(f.get("payload")),
+		IdentityID: f.number("identity_id"), RuleID: f.number("rule"), // 0 is the default one; no rule
 	}
-	act.IdentityID, _ = strconv.ParseUint(f.get("identity_id"), 10, 64) // 0 is the default one
-	act.RuleID, _ = strconv.ParseUint(f.get("rule"), 10, 64)            // 0 is refused
 	return func(r *jobs.Request) {
 		if act.Secret == "" {
 			act.Secret = r.Action.Secret
@@ -177,23 +169,15 @@ func (s schedulePages) showForm(c echo.Context, status int, f form, name string)
 	if err != nil {
 		return err
 	}
-	if f.get("form") == "" {
-		f.values.Set("form", rand.Text())
-	}
 	if f.get("zone") == "" {
 		f.values.Set("zone", s.worker.Zone().String())
 	}
-	if len(f.wrong) > 0 && f.wrong[""] == "" {
-		f.wrong[""] = v.T("jobs.fix")
-	}
+	f.prepare(v.T("jobs.fix"))
 	title := v.T("jobs.new")
 	if name != "" {
 		title = v.T("jobs.change")
 	}
-	from := []option{{"", v.T("jobs.default_identity")}}
-	for _, login := range logins {
-		from = append(from, option{id(login.ID), v.loginName(login)})
-	}
+	from := append([]option{{"", v.T("jobs.default_identity")}}, v.loginOptions(logins)...)
 	rules := []option{}
 	for _, r := range recipes.Items {
 		rules = append(rules, option{id(r.ID), r.Name})
@@ -232,10 +216,7 @@ func (s schedulePages) save(c echo.Context, name string) error {
 		done = "job-changed"
 		var draft jobs.Draft
 		if draft, err = s.worker.PrepareChange(c.Request().Context(), name, change); err == nil {
-			err = s.DB.Update(func(tx *store.Tx) error {
-				_, err := s.worker.Change(tx, draft)
-				return err
-			})
+			err = s.DB.Update(func(tx *store.Tx) error { return failure(s.worker.Change(tx, draft)) })
 		}
 	}
 	switch {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -84,21 +85,14 @@ func (s pipelinePages) replay(c echo.Context) error {
 		}
 		r.MessageID = n
 	}
-	err := s.DB.Update(func(tx *store.Tx) error {
-		_, err := s.worker.Replay(tx, r, false)
-		return err
-	})
+	err := s.DB.Update(func(tx *store.Tx) error { return failure(s.worker.Replay(tx, r, false)) })
 	if errors.Is(err, store.ErrNotFound) {
 		return err
 	}
 	path := "/pipeline/" + r.Stage
 	if v.wrong = v.refusal(err); v.wrong != "" {
 		v.path = path
-		p, err := s.stage(v)
-		if err != nil {
-			return err
-		}
-		return s.showLive(c, http.StatusConflict, v, p, liveBase+path)
+		return s.showPage(c, http.StatusConflict, v, s.stage)
 	} else if err != nil {
 		return err
 	}
@@ -140,11 +134,7 @@ func (v view) many() pipeline.Replay {
 // askReplay asks before messages are replayed, and says how many, and what the AI is asked.
 func (s pipelinePages) askReplay(c echo.Context, status int, wrong string) error {
 	v := s.view(c)
-	var e pipeline.Estimate
-	err := s.DB.View(func(tx *store.Tx) (err error) {
-		e, err = s.worker.Replay(tx, v.many(), true)
-		return err
-	})
+	e, err := fetch(s.Server, func(tx *store.Tx) (pipeline.Estimate, error) { return s.worker.Replay(tx, v.many(), true) })
 	if said := v.refusal(err); said != "" && wrong == "" {
 		status, wrong = http.StatusConflict, said
 	} else if err != nil && said == "" {
@@ -163,10 +153,7 @@ func (s pipelinePages) askReplay(c echo.Context, status int, wrong string) error
 // replayMany replays what was asked about.
 func (s pipelinePages) replayMany(c echo.Context) error {
 	v := s.view(c)
-	err := s.DB.Update(func(tx *store.Tx) error {
-		_, err := s.worker.Replay(tx, v.many(), false)
-		return err
-	})
+	err := s.DB.Update(func(tx *store.Tx) error { return failure(s.worker.Replay(tx, v.many(), false)) })
 	if wrong := v.refusal(err); wrong != "" {
 		return s.askReplay(c, http.StatusConflict, wrong)
 	} else if err != nil {
@@ -177,8 +164,6 @@ func (s pipelinePages) replayMany(c echo.Context) error {
 
 // stageKey is a stage's name in the catalogue; the relay has a group for each topic.
 func stageKey(name string) string {
-	if len(name) > 6 && name[:6] == "relay:" {
-		return "relay"
-	}
-	return name
+	kind, _, _ := strings.Cut(name, ":")
+	return kind
 }

@@ -48,6 +48,8 @@ type postPages struct {
 	worker *posts.Worker
 }
 
+func getPost(tx *store.Tx, id uint64) (store.Post, error) { return tx.Posts.Get(id) }
+
 func postPath(n uint64) string { return fmt.Sprintf("/posts/%d", n) }
 
 // posts is the list of posts.
@@ -88,13 +90,10 @@ func (s postPages) posts(v view) (screen, error) {
 		counts[store.PostScheduled] -= len(held.Items)
 		return err
 	})
-	if err != nil {
-		return screen{}, err
-	}
 	return screen{
 		nav: "/posts", title: v.T("posts.title"), body: v.postsBody(),
 		parts: []part{{"tabs", v.tabs(v.postTabs(status, counts))}, {"list", v.postList(list, status, together)}},
-	}, nil
+	}, err
 }
 
 func (v view) postTabs(current store.PostStatus, counts map[store.PostStatus]int) []tab {
@@ -156,14 +155,11 @@ func (s postPages) post(v view) (screen, error) {
 		runs, err = tx.Runs.Of(p.JobName(), store.Query{Limit: shownRuns})
 		return err
 	})
-	if err != nil {
-		return screen{}, err
-	}
 	return screen{
 		nav: "/posts", title: v.T("post.title") + " " + v.id, body: v.postBody(),
 		stale: p.Status == store.PostFailed || p.Status == store.PostUnknown || p.Status == store.PostSkipped,
 		parts: []part{{"read", v.message(p)}, {"facts", v.postFacts(p, job, login, group)}, {"history", v.runs(runs.Items)}},
-	}, nil
+	}, err
 }
 
 func (v view) loginName(i store.Identity) string {
@@ -281,39 +277,32 @@ func (v view) heldLate(p store.Post) string {
 }
 
 // postSteps are the actions on a post that are asked about first.
-func (s postPages) postSteps() []step {
-	type do func(*posts.Worker, *store.Tx, uint64) (store.Post, error)
-	all := make([]step, 0, 5)
-	add := func(name, done string, do do, fill func(view, store.Post, *question)) {
-		all = append(all, step{
+func (s postPages) postSteps() (all []step) {
+	add := func(name, done string, do func(*store.Tx, uint64) (store.Post, error), fill func(view, store.Post, *question)) {
+		st := step{
 			path: "/posts/:id/" + name, done: done,
-			ask: func(v view, id uint64) (question, error) {
-				p, err := s.readPost(id)
-				q := question{nav: "/posts", subject: v.message(p), seen: posts.Seen(p), back: postPath(id)}
+			ask: about(getPost, func(v view, p store.Post) question {
+				q := question{nav: "/posts", subject: v.message(p), seen: posts.Seen(p), back: postPath(p.ID)}
 				fill(v, p, &q)
-				return q, err
-			},
-			act: func(tx *store.Tx, id uint64, seen string) error {
-				if seen != "" && name != "cancel" {
-					if err := posts.Unchanged(tx, id, seen); err != nil {
-						return err
-					}
-				}
-				_, err := do(s.worker, tx, id)
-				return err
-			},
-		})
+				return q
+			}),
+			act: func(tx *store.Tx, id uint64) error { return failure(do(tx, id)) },
+		}
+		if name != "cancel" {
+			st.unchanged = posts.Unchanged
+		}
+		all = append(all, st)
 	}
-	add("approve", "approved", (*posts.Worker).Approve, func(v view, p store.Post, q *question) {
+	add("approve", "approved", s.worker.Approve, func(v view, p store.Post, q *question) {
 		q.ask, q.button, q.needless = "approval.ask", "approval.approve", !p.AwaitsApproval() // somebody else was quicker
 		if q.means = v.postMeans(p); p.AwaitsApproval() && p.ScheduledTime.After(v.Now) {
 			q.means = v.T("approval.in_time", p.ScheduledTime)
 		}
 	})
-	add("cancel", "cancelled", (*posts.Worker).Cancel, func(v view, _ store.Post, q *question) {
+	add("cancel", "cancelled", s.worker.Cancel, func(v view, _ store.Post, q *question) {
 		q.ask, q.means, q.button, q.danger = "post.cancel_ask", v.T("post.cancel_means"), "post.cancel", true
 	})
-	add("retry", "retried", (*posts.Worker).Retry, func(v view, p store.Post, q *question) {
+	add("retry", "retried", s.worker.Retry, func(v view, p store.Post, q *question) {
 		q.ask, q.means, q.button = "post.retry_ask", v.T("post.retry_means"), "post.retry"
 		switch p.Status {
 		case store.PostUnknown:
@@ -325,11 +314,11 @@ func (s postPages) postSteps() []step {
 			q.ask, q.button = "post.publish_ask", "post.publish_now"
 		}
 	})
-	add("mark-published", "marked", (*posts.Worker).MarkPublished, func(v view, p store.Post, q *question) {
+	add("mark-published", "marked", s.worker.MarkPublished, func(v view, p store.Post, q *question) {
 		q.ask, q.means, q.button = "networks.mark_ask", v.T("networks.mark_means"), "networks.mark_published"
 		q.needless = p.Status == store.PostPublished
 	})
-	add("publish-now", "published", (*posts.Worker).PublishNow, func(v view, p store.Post, q *question) {
+	add("publish-now", "published", s.worker.PublishNow, func(v view, p store.Post, q *question) {
 		q.ask, q.means, q.button = "post.publish_ask", v.T("post.publish_means"), "post.publish_now"
 		if p.AwaitsApproval() {
 			q.means = v.T("approval.also_by_now")
@@ -342,18 +331,13 @@ func (s postPages) postSteps() []step {
 func (s postPages) cancelAll() step {
 	return step{
 		path: "/posts/:id/cancel-all", done: "cancelled-all",
-		ask: func(v view, id uint64) (question, error) {
-			var group []store.Post
-			err := s.DB.View(func(tx *store.Tx) (err error) {
-				group, err = posts.Group(tx, id)
-				return err
-			})
+		ask: about(posts.Group, func(v view, group []store.Post) question {
 			return question{
 				nav: "/posts", ask: "targets.cancel_ask", means: v.T("targets.cancel_means"), button: "targets.cancel", danger: true,
-				subject: v.siblings(group, 0), back: postPath(id),
-			}, err
-		},
-		act: func(tx *store.Tx, id uint64, _ string) error {
+				subject: v.siblings(group, 0), back: "/posts/" + v.id,
+			}
+		}),
+		act: func(tx *store.Tx, id uint64) error {
 			_, _, err := s.worker.CancelGroup(tx, id)
 			return err
 		},
@@ -363,12 +347,4 @@ func (s postPages) cancelAll() step {
 // open reports whether one of several posts has not ended.
 func open(group []store.Post) bool {
 	return slices.ContainsFunc(group, func(p store.Post) bool { return !p.Status.Final() })
-}
-
-func (s postPages) readPost(id uint64) (p store.Post, err error) {
-	err = s.DB.View(func(tx *store.Tx) (err error) {
-		p, err = tx.Posts.Get(id)
-		return err
-	})
-	return p, err
 }

@@ -1,10 +1,9 @@
 package page
 
 import (
-	"context"
-	"crypto/rand"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -31,27 +30,24 @@ func Rules(w *rules.Worker) Door {
 		s.live(g, "/rules", s.rules)
 		g.GET("/rules/new", func(c echo.Context) error { return s.showForm(c, http.StatusOK, emptyRule(), nil) })
 		g.POST("/rules/new", func(c echo.Context) error { return s.save(c, nil) })
-		g.POST("/rules/preview", func(c echo.Context) error {
-			return s.answerForm(c, func(v view, f form) (templ.Component, error) { return s.preview(v, f), nil })
-		})
-		s.live(g, "/rules/:id", func(v view) (screen, error) { return s.rule(v, nil) })
-		s.buttons(g, "/rules/:id", func(v view) (screen, error) { return s.rule(v, nil) }, map[string]button{
-			"pause": {"rule-paused", s.act((*rules.Worker).Pause)}, "resume": {"rule-resumed", s.act((*rules.Worker).Resume)},
-			"run": {"rule-run", s.act((*rules.Worker).RunNow)},
+		g.POST("/rules/preview", s.answerForm(func(v view, f form) (templ.Component, error) { return s.preview(v, f), nil }))
+		rule := func(v view) (screen, error) { return s.rule(v, nil) }
+		s.live(g, "/rules/:id", rule)
+		s.buttons(g, "/rules/:id", rule, map[string]button{
+			"pause": {"rule-paused", act(server, w.Pause)}, "resume": {"rule-resumed", act(server, w.Resume)}, "run": {"rule-run", act(server, w.RunNow)},
 		})
 		g.POST("/rules/:id/dry-run", s.dryRun)
-		g.GET("/rules/:id/change", s.change)
-		g.POST("/rules/:id/change", s.saveChange)
+		g.GET("/rules/:id/change", of(server, getRule, s.change))
+		g.POST("/rules/:id/change", of(server, getRule, s.save))
 		s.step(g, step{
 			path: "/rules/:id/remove", done: "rule-removed",
-			ask: func(v view, id uint64) (question, error) {
-				r, err := s.read(id)
+			ask: about(getRule, func(v view, r store.Rule) question {
 				return question{
 					nav: "/rules", ask: "rules.remove_ask", about: r.Name, means: v.T("rules.remove_means"), button: "rules.remove",
-					danger: true, back: rulePath(id), then: "/rules",
-				}, err
-			},
-			act: func(tx *store.Tx, id uint64, _ string) error { return s.worker.Remove(tx, id) },
+					danger: true, back: rulePath(r.ID), then: "/rules",
+				}
+			}),
+			act: w.Remove,
 		})
 	}
 }
@@ -63,22 +59,7 @@ type rulePages struct {
 
 func rulePath(n uint64) string { return fmt.Sprintf("/rules/%d", n) }
 
-func (s rulePages) read(id uint64) (r store.Rule, err error) {
-	err = s.DB.View(func(tx *store.Tx) (err error) {
-		r, err = tx.Rules.Get(id)
-		return err
-	})
-	return r, err
-}
-
-func (s rulePages) act(do func(*rules.Worker, *store.Tx, uint64) (store.Rule, error)) func(context.Context, uint64) error {
-	return func(_ context.Context, id uint64) error {
-		return s.DB.Update(func(tx *store.Tx) error {
-			_, err := do(s.worker, tx, id)
-			return err
-		})
-	}
-}
+func getRule(tx *store.Tx, id uint64) (store.Rule, error) { return tx.Rules.Get(id) }
 
 // rules is the list of rules.
 func (s rulePages) rules(v view) (screen, error) {
@@ -93,13 +74,9 @@ func (s rulePages) rules(v view) (screen, error) {
 		if err != nil {
 			return err
 		}
-		rows, next = make([]rules.Status, len(list.Items)), list.Next
-		for i, r := range list.Items {
-			if rows[i], err = rules.StatusOf(tx, r); err != nil {
-				return err
-			}
-		}
-		return nil
+		next = list.Next
+		rows, err = each(tx, list.Items, rules.StatusOf)
+		return err
 	})
 	return screen{nav: "/rules", title: v.T("nav.rules"), body: v.rulesBody(), parts: []part{{"list", v.ruleList(rows, next, spent)}}}, err
 }
@@ -167,31 +144,23 @@ func (s rulePages) dryRun(c echo.Context) error {
 	} else if err != nil {
 		return err
 	}
-	p, err := s.rule(v, v.ruleDryRun(all, why))
-	if err != nil {
-		return err
-	}
-	return s.showLive(c, status, v, p, liveBase+v.path)
+	return s.showPage(c, status, v, func(v view) (screen, error) { return s.rule(v, v.ruleDryRun(all, why)) })
 }
 
 func emptyRule() form {
 	f := newForm(nil)
-	f.values.Set("schedule_type", "daily")
-	f.values.Set("times", "09:00")
-	f.values.Set("source", "template")
+	f.fill(map[string]string{"schedule_type": "daily", "times": "09:00", "source": "template"})
 	return f
 }
 
 // fillRule writes a rule into a form.
 func (f form) fillRule(r store.Rule) {
 	s, c := rules.ScheduleOf(r), r.Content
-	for name, value := range map[string]string{
+	f.fill(map[string]string{
 		"name": r.Name, "schedule_type": r.ScheduleType, "times": strings.Join(s.Times, ", "), "every": s.Every, "cron": s.Cron, "from": s.From,
 		"dates": strings.Join(s.Dates, "\n"), "zone": s.Zone, "source": c.Source, "title": c.Title, "description": c.Description,
 		"language": c.Language, "format": c.Format, "template": c.Template, "items": strings.Join(c.Items, "\n"), "order": c.Order, "feed_url": c.FeedURL, "pause_after": strconv.Itoa(c.PauseAfter),
-	} {
-		f.values.Set(name, value)
-	}
+	})
 	if c.PerRun > 0 {
 		f.values.Set("per_run", strconv.Itoa(c.PerRun))
 	}
@@ -202,9 +171,7 @@ func (f form) fillRule(r store.Rule) {
 	for _, account := range r.Accounts {
 		f.values.Add("account", id(account))
 	}
-	if c.Approval {
-		f.values.Set("approval", "on")
-	}
+	f.tick(map[string]bool{"approval": c.Approval})
 }
 
 // ruleSchedule reads the schedule of a form.
@@ -237,8 +204,8 @@ func (f form) fillRequest(r *rules.Request) {
 	r.ScheduleType, r.Schedule = f.ruleSchedule()
 	c := &r.Content
 	c.Source, c.Title, c.Description = f.get("source"), f.get("title"), f.get("description")
-	c.Template, c.Items, c.Order = strings.ReplaceAll(f.values.Get("template"), "\r\n", "\n"), lines(f.get("items")), f.get("order")
-	c.FeedURL, c.Approval = f.get("feed_url"), f.get("approval") == "on"
+	c.Template, c.Items, c.Order = f.plain("template"), lines(f.get("items")), f.get("order")
+	c.FeedURL, c.Approval = f.get("feed_url"), f.on("approval")
 	c.Language, c.Format, c.Media = f.get("language"), f.get("format"), f.content().Media
 	c.PerRun, _ = strconv.Atoi(f.get("per_run"))         // likewise
 	c.PauseAfter, _ = strconv.Atoi(f.get("pause_after")) // what is no number is the default
@@ -255,12 +222,7 @@ func (f form) fillRequest(r *rules.Request) {
 
 // has reports whether the form has a value among those of a field.
 func (f form) has(name, value string) bool {
-	for _, v := range f.values[name] {
-		if v == value {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(f.values[name], value)
 }
 
 // preview shows the next times of what the form says.
@@ -283,15 +245,10 @@ func (s rulePages) showForm(c echo.Context, status int, f form, r *store.Rule) e
 		return err
 	}
 	v := s.view(c)
-	if f.get("form") == "" {
-		f.values.Set("form", rand.Text())
-	}
 	if f.get("zone") == "" {
 		f.values.Set("zone", s.worker.Zone().String())
 	}
-	if len(f.wrong) > 0 && f.wrong[""] == "" {
-		f.wrong[""] = v.T("rules.fix")
-	}
+	f.prepare(v.T("rules.fix"))
 	title := v.T("rules.new")
 	if r != nil {
 		title = v.T("rules.change")
@@ -299,31 +256,10 @@ func (s rulePages) showForm(c echo.Context, status int, f form, r *store.Rule) e
 	return s.show(c, status, v, screen{nav: "/rules", title: title, form: "rule", body: v.ruleForm(f, r, title, logins, s.worker.HasAI(), s.preview(v, f))})
 }
 
-func (s rulePages) change(c echo.Context) error {
-	r, err := s.ruleOf(c)
-	if err != nil {
-		return err
-	}
+func (s rulePages) change(c echo.Context, r *store.Rule) error {
 	f := newForm(nil)
-	f.fillRule(r)
-	return s.showForm(c, http.StatusOK, f, &r)
-}
-
-// ruleOf returns the rule that the path names.
-func (s rulePages) ruleOf(c echo.Context) (store.Rule, error) {
-	number, err := s.view(c).number()
-	if err != nil {
-		return store.Rule{}, err
-	}
-	return s.read(number)
-}
-
-func (s rulePages) saveChange(c echo.Context) error {
-	r, err := s.ruleOf(c)
-	if err != nil {
-		return err
-	}
-	return s.save(c, &r)
+	f.fillRule(*r)
+	return s.showForm(c, http.StatusOK, f, r)
 }
 
 // save makes the rule of the form, or changes r if it is not nil.
@@ -333,11 +269,8 @@ func (s rulePages) save(c echo.Context, r *store.Rule) error {
 		return err
 	}
 	v := s.view(c)
-	if f.wrong["media"] != "" {
-		return s.showForm(c, http.StatusUnprocessableEntity, f, r)
-	}
-	if f.onlyShow() {
-		return s.showForm(c, http.StatusOK, f, r)
+	if status := f.notSaved(); status != 0 {
+		return s.showForm(c, status, f, r)
 	}
 	saved, done := uint64(0), "rule-added"
 	var draft rules.Draft
@@ -353,10 +286,7 @@ func (s rulePages) save(c echo.Context, r *store.Rule) error {
 	} else {
 		saved, done = r.ID, "rule-changed"
 		if draft, err = s.worker.PrepareChange(c.Request().Context(), r.ID, f.fillRequest); err == nil {
-			err = s.DB.Update(func(tx *store.Tx) error {
-				_, err := s.worker.Change(tx, draft)
-				return err
-			})
+			err = s.DB.Update(func(tx *store.Tx) error { return failure(s.worker.Change(tx, draft)) })
 		}
 	}
 	if err == nil {

@@ -2,7 +2,6 @@ package page
 
 import (
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -27,25 +26,22 @@ func Search(w *search.Worker) Door {
 			f.values.Set("name", shorten(c.QueryParam("query"), 40))
 			return s.showWatches(c, http.StatusOK, f, "")
 		})
-		g.POST("/watches", s.addWatch)
+		g.POST("/watches", s.sent(s.addWatch))
 		g.POST("/watches/:id", s.actOnWatch)
 		s.step(g, step{
 			path: "/watches/:id/remove", done: "watch-removed",
-			ask: func(v view, id uint64) (q question, err error) {
-				err = s.DB.View(func(tx *store.Tx) error {
-					watch, err := tx.Watches.Get(id)
-					q = question{
-						nav: "/watches", ask: "watch.remove_ask", about: watch.Name, means: v.T("watch.remove_means"), button: "watch.remove",
-						danger: true, back: "/watches",
-					}
-					return err
-				})
-				return q, err
-			},
-			act: func(tx *store.Tx, id uint64, _ string) error { return w.RemoveWatch(tx, id) },
+			ask: about(getWatch, func(v view, watch store.Watch) question {
+				return question{
+					nav: "/watches", ask: "watch.remove_ask", about: watch.Name, means: v.T("watch.remove_means"), button: "watch.remove",
+					danger: true, back: "/watches",
+				}
+			}),
+			act: w.RemoveWatch,
 		})
 	}
 }
+
+func getWatch(tx *store.Tx, id uint64) (store.Watch, error) { return tx.Watches.Get(id) }
 
 type searchPages struct {
 	*Server
@@ -73,7 +69,7 @@ type found struct {
 func (s searchPages) search(c echo.Context) error {
 	v, f := s.view(c), newForm(c.QueryParams())
 	filter := search.Filter{Tag: f.get("tag"), Language: f.get("language"), HasMedia: f.get("has_media") != ""}
-	if n, err := strconv.ParseUint(f.get("channel_id"), 10, 64); err == nil {
+	if n := f.number("channel_id"); n != 0 {
 		filter.Channels = []uint64{n}
 	}
 	shown := found{window: day, asked: f.get("q") != "" || filter.Tag != "" || filter.Language != "" || filter.HasMedia || len(filter.Channels) > 0}
@@ -109,11 +105,8 @@ func (v view) channelOptions(channels []store.Channel) []option {
 }
 
 func (v view) languageOptions() []option {
-	all := []option{{"", v.T("search.any")}}
-	for _, l := range []string{"ru", "en", "uk", "be", "de", "es", "fr", "it", "pt", "pl", "tr"} {
-		all = append(all, option{l, l})
-	}
-	return all
+	languages := []string{"ru", "en", "uk", "be", "de", "es", "fr", "it", "pt", "pl", "tr"}
+	return append([]option{{"", v.T("search.any")}}, options(languages, func(l string) string { return l })...)
 }
 
 func (v view) timeOptions() []option {
@@ -154,17 +147,13 @@ func (s searchPages) showWatches(c echo.Context, status int, f form, secret stri
 }
 
 // addWatch adds the watch of the form. The secret of one that calls a webhook is shown at once.
-func (s searchPages) addWatch(c echo.Context) error {
-	f, err := readForm(c)
-	if err != nil {
-		return err
-	}
+func (s searchPages) addWatch(c echo.Context, v view, f form) error {
 	r := search.WatchRequest{Name: f.get("name"), Query: f.get("query"), Action: f.get("action"), URL: f.get("url")}
-	if n, err := strconv.ParseUint(f.get("channel"), 10, 64); err == nil {
+	if n := f.number("channel"); n != 0 {
 		r.Channels = []uint64{n}
 	}
 	var made store.Watch
-	err = s.DB.Update(func(tx *store.Tx) (err error) {
+	err := s.DB.Update(func(tx *store.Tx) (err error) {
 		made, err = s.worker.AddWatch(tx, r)
 		return err
 	})
@@ -173,7 +162,7 @@ func (s searchPages) addWatch(c echo.Context) error {
 		return s.showWatches(c, http.StatusOK, newForm(nil), made.Secret)
 	case err == nil:
 		return did(c, "/watches", "watch-added")
-	case !f.refuse(s.view(c), err, "name", "query", "url", "action", "channels:channel"):
+	case !f.refuse(v, err, "name", "query", "url", "action", "channels:channel"):
 		return err
 	}
 	return s.showWatches(c, http.StatusUnprocessableEntity, f, "")
@@ -189,12 +178,5 @@ func (s searchPages) actOnWatch(c echo.Context) error {
 	if c.FormValue("do") == "resume" {
 		act, done = s.worker.ResumeWatch, "watch-resumed"
 	}
-	err = s.DB.Update(func(tx *store.Tx) error {
-		_, err := act(tx, number)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return did(c, "/watches", done)
+	return s.do(c, "/watches", done, func(tx *store.Tx) error { return failure(act(tx, number)) })
 }

@@ -2,7 +2,6 @@ package page
 
 import (
 	"cmp"
-	"crypto/rand"
 	"math"
 	"net/http"
 	"slices"
@@ -24,38 +23,22 @@ const shownChats = 500
 func (s taskPages) mountSend(g *echo.Group) {
 	g.GET("/tasks/new", s.newTask)
 	g.POST("/tasks/new", s.saveTask)
-	g.POST("/tasks/check", func(c echo.Context) error {
-		return s.answerForm(c, func(v view, f form) (templ.Component, error) { return v.checkedNow([]check{s.checkTask(v, f)}), nil })
-	})
-	g.POST("/tasks/chats", func(c echo.Context) error {
-		return s.answerForm(c, func(v view, f form) (templ.Component, error) {
-			login := f.content().IdentityID
-			chats, err := s.someChats(login)
-			return v.chatChoice(f, login, chats), err
-		})
-	})
-}
-
-// answerForm answers with a part of a page for what a form says now.
-func (s *Server) answerForm(c echo.Context, part func(view, form) (templ.Component, error)) error {
-	f, err := readForm(c)
-	if err != nil {
-		return err
-	}
-	shown, err := part(s.view(c), f)
-	if err != nil {
-		return err
-	}
-	return s.render(c, http.StatusOK, shown)
+	g.POST("/tasks/check", s.answerForm(func(v view, f form) (templ.Component, error) {
+		return v.checkedNow([]check{s.checkTask(v, f)}), nil
+	}))
+	g.POST("/tasks/chats", s.answerForm(func(v view, f form) (templ.Component, error) {
+		login := f.number("identity_id")
+		chats, err := s.someChats(login)
+		return v.chatChoice(f, login, chats), err
+	}))
 }
 
 // newTask shows an empty form, or one filled with the broadcast that the query names.
 func (s taskPages) newTask(c echo.Context) error {
 	v, f := s.view(c), newForm(nil)
-	f.values.Set("when", "now")
-	f.values.Set("time", v.Now.Add(suggestAhead).Truncate(5*time.Minute).In(v.Zone).Format(inputTime))
+	f.fill(map[string]string{"when": "now", "time": v.in(v.Now.Add(suggestAhead).Truncate(5 * time.Minute))})
 	if from, err := strconv.ParseUint(v.query.Get("from"), 10, 64); err == nil {
-		old, err := s.readTask(from)
+		old, err := fetch(s.Server, func(tx *store.Tx) (store.Task, error) { return getTask(tx, from) })
 		if err == nil {
 			err = s.fillTask(f, old)
 		}
@@ -70,10 +53,10 @@ func (s taskPages) newTask(c echo.Context) error {
 // through.
 func (s taskPages) fillTask(f form, t store.Task) error {
 	f.fillContent(taskPost(t))
-	f.values.Set("min_seconds_between_chats", inSeconds(t.MinPause))
-	f.values.Set("max_seconds_between_chats", inSeconds(t.MaxPause))
-	f.values.Set("quiet_from", t.Quiet.From)
-	f.values.Set("quiet_to", t.Quiet.To)
+	f.fill(map[string]string{
+		"min_seconds_between_chats": inSeconds(t.MinPause), "max_seconds_between_chats": inSeconds(t.MaxPause),
+		"quiet_from": t.Quiet.From, "quiet_to": t.Quiet.To,
+	})
 	if t.DailyCap > 0 {
 		f.values.Set("daily_cap", strconv.Itoa(t.DailyCap))
 	}
@@ -90,12 +73,10 @@ func (s taskPages) fillTask(f form, t store.Task) error {
 }
 
 // someChats are the first chats of an account.
-func (s taskPages) someChats(login uint64) (chats store.Page[store.Chat], err error) {
-	err = s.DB.View(func(tx *store.Tx) (err error) {
-		chats, err = tx.Chats.ByTitle(login, store.Query{Limit: shownChats})
-		return err
+func (s taskPages) someChats(login uint64) (store.Page[store.Chat], error) {
+	return fetch(s.Server, func(tx *store.Tx) (store.Page[store.Chat], error) {
+		return tx.Chats.ByTitle(login, store.Query{Limit: shownChats})
 	})
-	return chats, err
 }
 
 // isTicked reports whether the form has chosen a chat that it may choose.
@@ -113,11 +94,7 @@ func (f form) ticked(chats []store.Chat) (n int) {
 }
 
 func (s taskPages) showTaskForm(c echo.Context, status int, v view, f form) error {
-	var users []store.Identity
-	err := s.DB.View(func(tx *store.Tx) error {
-		users = userLogins(tx)
-		return nil
-	})
+	users, err := fetch(s.Server, func(tx *store.Tx) ([]store.Identity, error) { return userLogins(tx), nil })
 	if err != nil {
 		return err
 	}
@@ -130,15 +107,10 @@ func (s taskPages) showTaskForm(c echo.Context, status int, v view, f form) erro
 	if len(users) > 0 {
 		p.form = "compose"
 	}
-	if f.get("form") == "" {
-		f.values.Set("form", rand.Text())
-	}
 	if f.get("do") == "preview" && status == http.StatusOK {
 		v.query.Set("done", "task-previewed")
 	}
-	if len(f.wrong) > 0 && f.wrong[""] == "" {
-		f.wrong[""] = v.T("send.fix")
-	}
+	f.prepare(v.T("send.fix"))
 	p.body = v.sendBody(f, users, v.chatChoice(f, login, chats), s.checkTask(v, f))
 	return s.show(c, status, v, p)
 }
@@ -159,11 +131,8 @@ func (s taskPages) saveTask(c echo.Context) error {
 		return err
 	}
 	v := s.view(c)
-	if f.wrong["media"] != "" {
-		return s.showTaskForm(c, http.StatusUnprocessableEntity, v, f)
-	}
-	if f.onlyShow() {
-		return s.showTaskForm(c, http.StatusOK, v, f)
+	if status := f.notSaved(); status != 0 {
+		return s.showTaskForm(c, status, v, f)
 	}
 	request, err := f.taskRequest(v)
 	if err == nil && f.get("do") == "preview" {
@@ -223,10 +192,10 @@ func (s taskPages) askAboutSending(v view, f form, draft tasks.Draft) (asks bool
 // taskRequest reads the form. The errors are about its fields.
 func (f form) taskRequest(v view) (tasks.Request, error) {
 	p := f.content()
-	shortest, err1 := f.pause(v, "min_seconds_between_chats")
-	longest, err2 := f.pause(v, "max_seconds_between_chats")
-	dailyCap, err3 := f.whole(v, "daily_cap")
-	attempts, err4 := f.whole(v, "max_attempts")
+	shortest, err1 := f.pause("min_seconds_between_chats")
+	longest, err2 := f.pause("max_seconds_between_chats")
+	dailyCap, err3 := f.whole("daily_cap")
+	attempts, err4 := f.whole("max_attempts")
 	request := tasks.Request{
 		Text: p.Text, Media: p.Media, Format: p.Format, IdentityID: p.IdentityID, Silent: p.Silent, NoLinkPreview: p.NoLinkPreview,
 		Targets:  append(chatNames(f.values.Get("target_chat_ids")), f.values["chat"]...),
@@ -248,29 +217,25 @@ func chatNames(text string) []string {
 }
 
 // pause reads seconds.
-func (f form) pause(v view, name string) (*time.Duration, error) {
+func (f form) pause(name string) (*time.Duration, error) {
 	text := strings.Replace(f.get(name), ",", ".", 1)
 	if text == "" {
 		return nil, nil
 	}
 	number, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(number) {
-		return nil, notNumber(v, name)
+		return nil, store.Invalid(name, "invalid.not_number")
 	}
 	return tasks.Seconds(&number), nil
 }
 
-func (f form) whole(v view, name string) (int, error) {
+func (f form) whole(name string) (int, error) {
 	if f.get(name) == "" {
 		return 0, nil
 	}
 	number, err := strconv.Atoi(f.get(name))
 	if err != nil {
-		return 0, notNumber(v, name)
+		return 0, store.Invalid(name, "invalid.not_number")
 	}
 	return number, nil
-}
-
-func notNumber(v view, field string) error {
-	return store.Invalid(field, "invalid.not_number")
 }

@@ -57,7 +57,7 @@ func Setup(w *setup.Worker, logins *identities.Worker, p *posts.Worker, told *no
 			setupPath + "/post":           {"", s.testPost, []string{"text"}},
 			setupPath + "/skip":           {"", s.skip, nil},
 		} {
-			own.POST(path, func(c echo.Context) error { return s.take(c, deed) })
+			own.POST(path, s.sent(func(c echo.Context, v view, f form) error { return s.take(c, v, f, deed) }))
 		}
 	}
 }
@@ -229,11 +229,7 @@ func (s setupPages) page(v view, f form) (screen, error) {
 }
 
 // take does what a form asks for, and goes on; a refusal is shown beside the form's fields.
-func (s setupPages) take(c echo.Context, d deed) error {
-	f, err := readForm(c)
-	if err != nil {
-		return err
-	}
+func (s setupPages) take(c echo.Context, v view, f form, d deed) error {
 	allowTime(c)
 	back := LocalPath(f.get("back"))
 	then, err := d.do(c, f)
@@ -244,7 +240,6 @@ func (s setupPages) take(c echo.Context, d deed) error {
 	if err == nil {
 		return did(c, cmp.Or(then, back), d.done)
 	}
-	v := s.view(c)
 	v.path, v.id = back, step
 	if !inSetup {
 		v.path, v.id = settingsPath, ""
@@ -252,11 +247,7 @@ func (s setupPages) take(c echo.Context, d deed) error {
 	if !f.refuse(v, err, d.fields...) {
 		return err
 	}
-	p, err := s.page(v, f)
-	if err != nil {
-		return err
-	}
-	return s.showLive(c, http.StatusUnprocessableEntity, v, p, liveBase+v.path)
+	return s.showPage(c, http.StatusUnprocessableEntity, v, func(v view) (screen, error) { return s.page(v, f) })
 }
 
 // back is the path of the page that a form leads back to.

@@ -62,8 +62,7 @@ func (s setupPages) saveChannel(c echo.Context, f form) (string, error) {
 		return "", err
 	}
 	return "", s.DB.Update(func(tx *store.Tx) error {
-		_, err := identities.Change(tx, st.poster.ID, identities.Patch{Target: &target})
-		return err
+		return failure(identities.Change(tx, st.poster.ID, identities.Patch{Target: &target}))
 	})
 }
 

@@ -9,16 +9,11 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"belfry/store"
-	"belfry/worker/accounts"
 )
 
 // showSites lists the sites on which accounts can be watched, and takes rules for others.
 func (s accountPages) showSites(c echo.Context, status int, f form) error {
-	var sites []accounts.Site
-	err := s.DB.View(func(tx *store.Tx) (err error) {
-		sites, err = s.worker.Sites(tx)
-		return err
-	})
+	sites, err := fetch(s.Server, s.worker.Sites)
 	if err != nil {
 		return err
 	}
@@ -39,10 +34,7 @@ func (s accountPages) saveSites(c echo.Context) error {
 		done = "site-removed"
 		err = s.DB.Update(func(tx *store.Tx) error { return s.worker.RemoveRules(tx, site) })
 	case len(f.wrong) == 0:
-		err = s.DB.Update(func(tx *store.Tx) error {
-			_, err := s.worker.ImportRules(tx, []byte(text))
-			return err
-		})
+		err = s.DB.Update(func(tx *store.Tx) error { return failure(s.worker.ImportRules(tx, []byte(text))) })
 	}
 	if err != nil && !f.refuse(v, err, "rules") {
 		return err

@@ -30,56 +30,59 @@ type question struct {
 type step struct {
 	path string // such as /posts/:id/cancel
 	done string // the code of the sentence that is shown afterwards
-	ask  func(v view, id uint64) (question, error)
-	act  func(tx *store.Tx, id uint64, seen string) error
+	ask  func(v view) (question, error)
+	act  func(tx *store.Tx, id uint64) error
+	// unchanged refuses the action if what the question has shown is not so any more; nil: it does not matter.
+	unchanged func(tx *store.Tx, id uint64, seen string) error
 	// outside takes the place of act where the action is no transaction.
-	outside func(c echo.Context, id uint64) error
+	outside func(ctx context.Context, id uint64) error
 }
 
 // step mounts an action: the question, and what carries it out.
 func (s *Server) step(g *echo.Group, st step) {
-	ask := func(c echo.Context, status int, wrong string) error {
-		v := s.view(c)
-		number, err := v.number()
-		if err != nil {
-			return err
-		}
-		q, err := st.ask(v, number)
-		if err != nil {
-			return err
-		}
-		if q.needless && wrong == "" {
-			return c.Redirect(http.StatusSeeOther, q.back)
-		}
+	show := func(c echo.Context, status int, v view, q question, wrong string) error {
 		return s.show(c, status, v, screen{nav: q.nav, title: v.T(q.ask), body: v.confirm(q, c.Request().URL.Path, wrong)})
 	}
-	g.GET(st.path, func(c echo.Context) error { return ask(c, http.StatusOK, "") })
-	g.POST(st.path, func(c echo.Context) error {
+	g.GET(st.path, func(c echo.Context) error {
 		v := s.view(c)
-		number, err := v.number()
+		q, err := st.ask(v)
 		if err != nil {
 			return err
 		}
-		q, err := st.ask(v, number)
+		if q.needless {
+			return c.Redirect(http.StatusSeeOther, q.back)
+		}
+		return show(c, http.StatusOK, v, q, "")
+	})
+	g.POST(st.path, func(c echo.Context) error {
+		v := s.view(c)
+		q, err := st.ask(v)
+		if err != nil {
+			return err
+		}
+		number, err := v.number()
 		if err != nil {
 			return err
 		}
 		if st.outside != nil {
-			err = st.outside(c, number)
+			allowTime(c)
+			err = st.outside(c.Request().Context(), number)
 		} else {
-			err = s.DB.Update(func(tx *store.Tx) error { return st.act(tx, number, c.FormValue("seen")) })
+			err = s.DB.Update(func(tx *store.Tx) error {
+				if seen := c.FormValue("seen"); seen != "" && st.unchanged != nil {
+					if err := st.unchanged(tx, number, seen); err != nil {
+						return err
+					}
+				}
+				return st.act(tx, number)
+			})
 		}
 		if wrong := v.refusal(err); wrong != "" {
-			return ask(c, http.StatusConflict, wrong)
-		}
-		if err != nil {
+			return show(c, http.StatusConflict, v, q, wrong)
+		} else if err != nil {
 			return err
 		}
-		to := q.then
-		if to == "" {
-			to = q.back
-		}
-		return did(c, to, st.done)
+		return did(c, cmp.Or(q.then, q.back), st.done)
 	})
 }
 
@@ -111,11 +114,7 @@ func (s *Server) buttons(g *echo.Group, path string, load func(view) (screen, er
 		if v.wrong = v.refusal(err); v.wrong == "" {
 			return err
 		}
-		p, err := load(v)
-		if err != nil {
-			return err
-		}
-		return s.showLive(c, http.StatusUnprocessableEntity, v, p, liveBase+v.path)
+		return s.showPage(c, http.StatusUnprocessableEntity, v, load)
 	})
 }
 

@@ -17,51 +17,28 @@ func (s searchPages) mountTags(g *echo.Group) {
 	g.GET("/tags/new", func(c echo.Context) error { return s.showTag(c, http.StatusOK, newForm(nil), nil, nil) })
 	g.POST("/tags/new", func(c echo.Context) error { return s.saveTag(c, nil) })
 	g.POST("/tags/preview", func(c echo.Context) error { return s.tryTag(c, nil) })
-	ofRule := func(do func(echo.Context, *store.TagRule) error) echo.HandlerFunc {
-		return func(c echo.Context) error {
-			r, err := s.tagRule(s.view(c))
-			if err != nil {
-				return err
-			}
-			return do(c, &r)
-		}
-	}
-	g.GET("/tags/:id", ofRule(func(c echo.Context, r *store.TagRule) error {
+	g.GET("/tags/:id", of(s.Server, getTag, func(c echo.Context, r *store.TagRule) error {
 		f := newForm(nil)
-		f.values.Set("name", r.Name)
-		f.values.Set("keywords", strings.Join(r.Keywords, "\n"))
-		f.values.Set("pattern", r.Pattern)
+		f.fill(map[string]string{"name": r.Name, "keywords": strings.Join(r.Keywords, "\n"), "pattern": r.Pattern})
 		return s.showTag(c, http.StatusOK, f, r, nil)
 	}))
-	g.POST("/tags/:id/change", ofRule(s.saveTag))
-	g.POST("/tags/:id/preview", ofRule(s.tryTag))
+	g.POST("/tags/:id/change", of(s.Server, getTag, s.saveTag))
+	g.POST("/tags/:id/preview", of(s.Server, getTag, s.tryTag))
 	s.step(g, step{
 		path: "/tags/:id/remove", done: "tag-removed",
-		ask: func(v view, _ uint64) (question, error) {
-			r, err := s.tagRule(v)
+		ask: about(getTag, func(v view, r store.TagRule) question {
 			return question{
 				nav: "/tags", ask: "tags.remove_ask", about: r.Name, means: v.T("tags.remove_means"), button: "tags.remove", danger: true,
 				back: tagPath(r.ID), then: "/tags",
-			}, err
-		},
-		act: func(tx *store.Tx, id uint64, _ string) error { return tx.TagRules.Delete(id) },
+			}
+		}),
+		act: func(tx *store.Tx, id uint64) error { return tx.TagRules.Delete(id) },
 	})
 }
 
 func tagPath(n uint64) string { return "/tags/" + id(n) }
 
-// tagRule is the rule that the path names.
-func (s searchPages) tagRule(v view) (r store.TagRule, err error) {
-	number, err := v.number()
-	if err != nil {
-		return r, err
-	}
-	err = s.DB.View(func(tx *store.Tx) (err error) {
-		r, err = tx.TagRules.Get(number)
-		return err
-	})
-	return r, err
-}
+func getTag(tx *store.Tx, id uint64) (store.TagRule, error) { return tx.TagRules.Get(id) }
 
 // tags lists the rules with how many messages have got their tags lately.
 func (s searchPages) tags(c echo.Context) error {
@@ -92,12 +69,7 @@ func (s searchPages) showTag(c echo.Context, status int, f form, r *store.TagRul
 
 // tagOf writes what the form says into a rule.
 func (f form) tagOf(r *store.TagRule) {
-	r.Name, r.Keywords, r.Pattern = f.get("name"), nil, f.get("pattern")
-	for line := range strings.Lines(f.get("keywords")) {
-		if line = strings.TrimSpace(line); line != "" {
-			r.Keywords = append(r.Keywords, line)
-		}
-	}
+	r.Name, r.Keywords, r.Pattern = f.get("name"), lines(f.get("keywords")), f.get("pattern")
 }
 
 // tryTag shows what the rule of the form would match.
@@ -125,13 +97,11 @@ func (s searchPages) saveTag(c echo.Context, r *store.TagRule) error {
 	err = s.DB.Update(func(tx *store.Tx) error {
 		if r != nil {
 			done = "tag-changed"
-			_, err := search.ChangeTag(tx, r.ID, f.tagOf)
-			return err
+			return failure(search.ChangeTag(tx, r.ID, f.tagOf))
 		}
 		var rule store.TagRule
 		f.tagOf(&rule)
-		_, err := search.AddTag(tx, rule)
-		return err
+		return failure(search.AddTag(tx, rule))
 	})
 	if err != nil {
 		return s.refuseTag(c, f, r, err)

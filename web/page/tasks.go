@@ -40,17 +40,12 @@ func Tasks(w *tasks.Worker, send SendDeliveries) Door {
 		s.live(g, "/tasks", s.tasks)
 		s.live(g, "/tasks/:id", s.task)
 		s.buttons(g, "/tasks/:id", s.task, map[string]button{
-			"pause":   {"task-paused", s.changeTask((*tasks.Worker).Pause)},
-			"resume":  {"task-resumed", s.changeTask((*tasks.Worker).Resume)},
-			"dry-run": {"task-checked", s.changeTask((*tasks.Worker).DryRun)},
-			"preview": {"task-previewed", func(ctx context.Context, id uint64) error {
-				_, err := s.worker.Preview(ctx, id)
-				return err
-			}},
+			"pause": {"task-paused", act(server, w.Pause)}, "resume": {"task-resumed", act(server, w.Resume)}, "dry-run": {"task-checked", act(server, w.DryRun)},
+			"preview": {"task-previewed", func(ctx context.Context, id uint64) error { return failure(w.Preview(ctx, id)) }},
 		})
-		s.taskStep(g, "cancel", "task-cancelled", (*tasks.Worker).Cancel)
-		s.taskStep(g, "retry", "task-retried", (*tasks.Worker).Retry)
-		g.GET("/tasks/:id/deliveries.csv", s.deliveriesFile)
+		s.taskStep(g, "cancel", "task-cancelled", w.Cancel)
+		s.taskStep(g, "retry", "task-retried", w.Retry)
+		g.GET("/tasks/:id/deliveries.csv", of(server, getTask, s.deliveriesFile))
 		s.mountSend(g)
 		s.mountChats(g)
 	}
@@ -108,21 +103,13 @@ func (s taskPages) tasks(v view) (screen, error) {
 		if list, err = tx.Tasks.ByTime(status, store.Query{Limit: perPage, Cursor: v.query.Get("cursor")}); err != nil {
 			return err
 		}
-		rows = make([]progress, len(list.Items))
-		for i, t := range list.Items {
-			if rows[i], err = s.readProgress(tx, t); err != nil {
-				return err
-			}
-		}
-		return nil
+		rows, err = each(tx, list.Items, s.readProgress)
+		return err
 	})
-	if err != nil {
-		return screen{}, err
-	}
 	return screen{
 		nav: "/tasks", title: v.T("tasks.title"), body: v.tasksBody(),
 		parts: []part{{"tabs", v.tabs(v.taskTabs(status, counts))}, {"list", v.taskList(rows, list.Next, status, len(users) > 0)}},
-	}, nil
+	}, err
 }
 
 func (v view) taskTabs(current store.TaskStatus, counts map[store.TaskStatus]int) []tab {
@@ -140,26 +127,17 @@ func (v view) taskTabs(current store.TaskStatus, counts map[store.TaskStatus]int
 
 // task is one broadcast: how far it is, what comes next and why it waits, and each of its chats.
 func (s taskPages) task(v view) (screen, error) {
-	number, err := v.number()
-	if err != nil {
-		return screen{}, err
-	}
-	var p progress
-	err = s.DB.View(func(tx *store.Tx) error {
-		t, err := tx.Tasks.Get(number)
+	p, err := named(v, func(tx *store.Tx, id uint64) (progress, error) {
+		t, err := getTask(tx, id)
 		if err != nil {
-			return err
+			return progress{}, err
 		}
-		p, err = s.readProgress(tx, t)
-		return err
+		return s.readProgress(tx, t)
 	})
 	if err != nil {
 		return screen{}, err
 	}
 	chats, err := s.readDeliveries(p.Task, v.query.Get("show"), v.query.Get("cursor"))
-	if err != nil {
-		return screen{}, err
-	}
 	return screen{
 		nav: "/tasks", title: v.T("task.title") + " " + v.id, body: v.taskBody(p),
 		stale: p.Status == store.TaskFailed && v.query.Get("done") != "task-previewed",
@@ -167,7 +145,7 @@ func (s taskPages) task(v view) (screen, error) {
 			{"progress", v.taskProgress(p)}, {"found", v.checkFound(p.Task, chats)},
 			{"tabs", v.tabs(v.deliveryTabs(p.Task, chats.show))}, {"deliveries", v.deliveryList(p.Task, chats)},
 		},
-	}, nil
+	}, err
 }
 
 // taskMeans says what the state of a broadcast means.
@@ -227,55 +205,25 @@ func (v view) taskLinks(p progress) (links []action) {
 	return append(links, action{"cancel", v.T("task.cancel"), path + "/cancel", "quiet-button danger"})
 }
 
-type taskAction func(*tasks.Worker, *store.Tx, uint64) (store.Task, error)
-
-func (s taskPages) changeTask(do taskAction) func(context.Context, uint64) error {
-	return func(_ context.Context, id uint64) error {
-		return s.DB.Update(func(tx *store.Tx) error {
-			_, err := do(s.worker, tx, id)
-			return err
-		})
-	}
-}
+func getTask(tx *store.Tx, id uint64) (store.Task, error) { return tx.Tasks.Get(id) }
 
 // taskStep mounts an action on a broadcast that is asked about first.
-func (s taskPages) taskStep(g *echo.Group, name, done string, do taskAction) {
+func (s taskPages) taskStep(g *echo.Group, name, done string, do func(*store.Tx, uint64) (store.Task, error)) {
 	s.step(g, step{
 		path: "/tasks/:id/" + name, done: done,
-		ask: func(v view, id uint64) (question, error) {
-			t, err := s.readTask(id)
+		ask: about(getTask, func(v view, t store.Task) question {
 			return question{
 				nav: "/tasks", ask: "task." + name + "_ask", means: v.T("task." + name + "_means"), button: "task." + name,
-				danger: name == "cancel", subject: v.message(taskPost(t)), back: taskPath(id),
-			}, err
-		},
-		act: func(tx *store.Tx, id uint64, _ string) error {
-			_, err := do(s.worker, tx, id)
-			return err
-		},
+				danger: name == "cancel", subject: v.message(taskPost(t)), back: taskPath(t.ID),
+			}
+		}),
+		act: func(tx *store.Tx, id uint64) error { return failure(do(tx, id)) },
 	})
-}
-
-func (s taskPages) readTask(id uint64) (t store.Task, err error) {
-	err = s.DB.View(func(tx *store.Tx) (err error) {
-		t, err = tx.Tasks.Get(id)
-		return err
-	})
-	return t, err
 }
 
 // deliveriesFile answers with the chats of a broadcast as a file.
-func (s taskPages) deliveriesFile(c echo.Context) error {
-	v := s.view(c)
-	number, err := v.number()
-	if err != nil {
-		return err
-	}
-	t, err := s.readTask(number)
-	if err != nil {
-		return err
-	}
-	s.send(c, s.DB, s.Log, t, byteOrderMark, v.why)
+func (s taskPages) deliveriesFile(c echo.Context, t *store.Task) error {
+	s.send(c, s.DB, s.Log, *t, byteOrderMark, s.view(c).why)
 	return nil
 }
 
