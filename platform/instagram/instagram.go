@@ -165,28 +165,6 @@ const (
 	refreshPause = 24 * time.Hour
 )
 
-func (n *Network) login(identityID uint64) (l Login, err error) {
-	secret, err := n.cfg.Keys.Secret(identityID)
-	if err == nil {
-		err = json.Unmarshal(secret, &l)
-	}
-	if err != nil { // it was removed, or sealed with another key
-		return l, &platform.Error{Kind: platform.Login, Scope: platform.ScopeIdentity, Err: fmt.Errorf("its token cannot be read: %w", err)}
-	}
-	return l, nil
-}
-
-func (n *Network) save(identityID uint64, l Login) error {
-	secret, err := json.Marshal(l)
-	if err == nil {
-		err = n.cfg.Keys.SetSecret(identityID, secret)
-	}
-	if err != nil {
-		return fmt.Errorf("store the token: %w", err)
-	}
-	return nil
-}
-
 // Probe asks Instagram whose token a secret has and whether it may publish, and returns the secret with the id of
 // the account.
 func (n *Network) Probe(ctx context.Context, secret []byte) (platform.Profile, []byte, error) {
@@ -225,7 +203,7 @@ func (s session) probe(ctx context.Context) (platform.Profile, error) {
 // Refresh replaces the token of an identity ahead of its end, and returns when to try again, also beside an error
 // that does not end the login.
 func (n *Network) Refresh(ctx context.Context, identityID uint64) (again time.Time, err error) {
-	l, err := n.login(identityID)
+	l, err := rest.Login[Login](n.cfg.Keys, identityID, "token")
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -250,7 +228,7 @@ func (n *Network) Refresh(ctx context.Context, identityID uint64) (again time.Ti
 	if again.Before(now.Add(refreshPause)) {
 		again = now.Add(refreshPause)
 	}
-	return again, n.save(identityID, l)
+	return again, rest.SaveLogin(n.cfg.Keys, identityID, "token", l)
 }
 
 // Expires returns when a token ends that an adapter has stored; zero if that is not known.

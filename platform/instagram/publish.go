@@ -2,7 +2,6 @@ package instagram
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -37,16 +36,14 @@ const (
 // Publish goes on until there is something to keep or to wait for: a container was made, or Instagram is filling
 // one; or the post is out.
 func (p publisher) Publish(ctx context.Context, post platform.Post) (platform.Receipt, error) {
-	l, err := p.network.login(p.identity)
+	l, err := rest.Login[Login](p.network.cfg.Keys, p.identity, "token")
 	if err != nil {
 		return platform.Receipt{}, err
 	}
 	s := session{p.network, p.identity, l}
-	var st state
-	if len(post.State) > 0 {
-		if err := json.Unmarshal(post.State, &st); err != nil {
-			return platform.Receipt{}, &platform.Error{Kind: platform.Unconfirmed, Err: fmt.Errorf("what was done cannot be read: %w", err)}
-		}
+	st, err := rest.State[state](post)
+	if err != nil {
+		return platform.Receipt{}, err
 	}
 	if st.Container == "" {
 		return platform.Receipt{}, s.prepare(ctx, post, st)
@@ -111,16 +108,7 @@ func (s session) prepare(ctx context.Context, post platform.Post, st state) erro
 	} else {
 		st.Container = made.ID
 	}
-	return st.underWay(0, fmt.Sprintf("container %s", made.ID))
-}
-
-// underWay is the error that keeps the state and goes on after a pause.
-func (st state) underWay(pause time.Duration, said string) error {
-	kept, err := json.Marshal(st)
-	if err != nil {
-		return fmt.Errorf("keep the state: %w", err)
-	}
-	return &platform.Error{Kind: platform.UnderWay, Scope: platform.ScopeContent, Wait: pause, State: kept, Err: errors.New(said)}
+	return rest.UnderWay(st, 0, fmt.Sprintf("container %s", made.ID))
 }
 
 var errorCode = regexp.MustCompile(`22070\d\d`)
@@ -146,7 +134,7 @@ func (s session) filled(ctx context.Context, post platform.Post, st state, conta
 		return is.Code, nil
 	case "IN_PROGRESS":
 		if passed <= limit {
-			return "", st.underWay(nextLook(passed), "the media are being prepared")
+			return "", rest.UnderWay(st, nextLook(passed), "the media are being prepared")
 		}
 		return "", another(fmt.Errorf("the media were not ready after %v", limit))
 	case "EXPIRED":
@@ -248,24 +236,8 @@ func (s session) call(ctx context.Context, method, path string, params url.Value
 	return rest.Do(s.network.http, r)
 }
 
-// harmless makes a call that may be repeated, and reads its answer unless to is nil. That there was no answer is no
-// more than that.
+// harmless makes a call that may be repeated, and reads its answer unless to is nil.
 func (s session) harmless(ctx context.Context, method, path string, params url.Values, to any) error {
 	a, err := s.call(ctx, method, path, params)
-	if e, ok := errors.AsType[*platform.Error](err); ok && e.Kind == platform.Unknown {
-		e.Kind = platform.Transient
-	}
-	if err != nil {
-		return err
-	}
-	if !a.OK() {
-		return s.refused(a)
-	}
-	if to == nil {
-		return nil
-	}
-	if err := a.Decode(to); err != nil {
-		return &platform.Error{Kind: platform.Transient, Scope: platform.ScopeContent, Err: err}
-	}
-	return nil
+	return rest.Harmless(a, err, to, s.refused)
 }

@@ -92,6 +92,26 @@ func Do(client *http.Client, r *http.Request) (Answer, error) {
 	return Answer{}, &platform.Error{Kind: kind, Scope: platform.ScopeIdentity, Err: fmt.Errorf("no answer: %w", Plain(err))}
 }
 
+// Harmless reads the answer of [Do] to a call that may be repeated, unless to is nil: that there was no answer is no more
+// than that. refused makes an error of an answer that is no success.
+func Harmless(a Answer, err error, to any, refused func(Answer) error) error {
+	if e, ok := errors.AsType[*platform.Error](err); ok && e.Kind == platform.Unknown {
+		e.Kind = platform.Transient
+	}
+	switch {
+	case err != nil:
+		return err
+	case !a.OK():
+		return refused(a)
+	case to == nil:
+		return nil
+	}
+	if err := a.Decode(to); err != nil {
+		return &platform.Error{Kind: platform.Transient, Scope: platform.ScopeContent, Err: err}
+	}
+	return nil
+}
+
 // Plain takes the address, which may hold a secret, out of an error of net/http.
 func Plain(err error) error {
 	if of, ok := errors.AsType[*url.Error](err); ok {

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"belfry/platform"
+	"belfry/platform/rest"
 )
 
 // Login is what an identity logs in with: the four keys of OAuth 1.0a, or those of OAuth 2.
@@ -38,26 +39,12 @@ type Login struct {
 // refreshAhead is how long before its end an access is refreshed.
 const refreshAhead = 15 * time.Minute
 
-func (n *Network) login(identityID uint64) (l Login, err error) {
-	secret, err := n.cfg.Keys.Secret(identityID)
-	if err == nil {
-		err = json.Unmarshal(secret, &l)
-	}
-	if err != nil { // it was removed, or sealed with another key
-		return l, loggedOut(fmt.Errorf("its keys cannot be read: %w", err))
-	}
-	return l, nil
+func (n *Network) login(identityID uint64) (Login, error) {
+	return rest.Login[Login](n.cfg.Keys, identityID, "keys")
 }
 
 func (n *Network) save(identityID uint64, l Login) error {
-	secret, err := json.Marshal(l)
-	if err == nil {
-		err = n.cfg.Keys.SetSecret(identityID, secret)
-	}
-	if err != nil {
-		return fmt.Errorf("store the keys: %w", err)
-	}
-	return nil
+	return rest.SaveLogin(n.cfg.Keys, identityID, "keys", l)
 }
 
 func (n *Network) oauth2(l Login) *oauth2.Config {

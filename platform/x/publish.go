@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"belfry/platform"
+	"belfry/platform/rest"
 )
 
 type publisher struct {
@@ -36,11 +37,9 @@ func (p publisher) Publish(ctx context.Context, post platform.Post) (platform.Re
 	if err != nil {
 		return platform.Receipt{}, err
 	}
-	var st state
-	if len(post.State) > 0 {
-		if err := json.Unmarshal(post.State, &st); err != nil {
-			return platform.Receipt{}, &platform.Error{Kind: platform.Unconfirmed, Err: fmt.Errorf("what was done cannot be read: %w", err)}
-		}
+	st, err := rest.State[state](post)
+	if err != nil {
+		return platform.Receipt{}, err
 	}
 	now := p.network.cfg.Now()
 	if post.Unanswered && !st.Begun.IsZero() {
@@ -59,18 +58,9 @@ func (p publisher) Publish(ctx context.Context, post platform.Post) (platform.Re
 	}
 	if st.Begun.IsZero() {
 		st.Begun = now
-		return platform.Receipt{}, st.underWay(0, "ready to be created")
+		return platform.Receipt{}, rest.UnderWay(st, 0, "ready to be created")
 	}
 	return s.create(ctx, post, st)
-}
-
-// underWay is the error that keeps the state and goes on after a pause.
-func (st state) underWay(pause time.Duration, said string) error {
-	kept, err := json.Marshal(st)
-	if err != nil {
-		return fmt.Errorf("keep the state: %w", err)
-	}
-	return &platform.Error{Kind: platform.UnderWay, Scope: platform.ScopeContent, Wait: pause, State: kept, Err: errors.New(said)}
 }
 
 func (s *session) create(ctx context.Context, post platform.Post, st state) (platform.Receipt, error) {

@@ -84,7 +84,7 @@ func (s *session) send(ctx context.Context, r request) (rest.Answer, error) {
 	return rest.Do(client, request)
 }
 
-// get reads something. That there was no answer is no more than that.
+// get reads something.
 func (s *session) get(ctx context.Context, path string, query url.Values, to any) error {
 	return s.harmless(ctx, request{method: http.MethodGet, path: path, query: query}, to)
 }
@@ -92,22 +92,7 @@ func (s *session) get(ctx context.Context, path string, query url.Values, to any
 // harmless makes a call that may be repeated, and reads its answer unless to is nil.
 func (s *session) harmless(ctx context.Context, r request, to any) error {
 	a, err := s.call(ctx, r)
-	if e, ok := errors.AsType[*platform.Error](err); ok && e.Kind == platform.Unknown {
-		e.Kind = platform.Transient
-	}
-	if err != nil {
-		return err
-	}
-	if !a.OK() {
-		return s.sort(a)
-	}
-	if to == nil {
-		return nil
-	}
-	if err := a.Decode(to); err != nil {
-		return &platform.Error{Kind: platform.Transient, Scope: platform.ScopeContent, Err: err}
-	}
-	return nil
+	return rest.Harmless(a, err, to, func(a rest.Answer) error { return s.sort(a) })
 }
 
 const (

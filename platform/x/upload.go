@@ -137,11 +137,11 @@ func (st state) processed(i int, at processing) error {
 	switch {
 	case info == nil || info.State == "succeeded":
 		st.Media[i].Ready = true
-		return st.underWay(0, fmt.Sprintf("%d media uploaded", i+1))
+		return rest.UnderWay(st, 0, fmt.Sprintf("%d media uploaded", i+1))
 	case info.State == "failed":
 		return refused(fmt.Sprintf("media[%d]", i), strings.TrimSpace("X cannot use it: "+info.Error.Name+" "+info.Error.Message))
 	}
-	return st.underWay(max(time.Duration(info.CheckAfter)*time.Second, checkPause), "X is processing the media")
+	return rest.UnderWay(st, max(time.Duration(info.CheckAfter)*time.Second, checkPause), "X is processing the media")
 }
 
 // content is a medium that has been opened.
