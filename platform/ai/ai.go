@@ -10,7 +10,6 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"image"
 	"image/jpeg"
@@ -25,6 +24,7 @@ import (
 	_ "golang.org/x/image/webp"
 
 	"belfry/platform"
+	"belfry/platform/rest"
 )
 
 const (
@@ -195,10 +195,7 @@ func (c *Client) ask(ctx context.Context, path string, question any, most int64,
 	}
 	response, err := c.http.Do(request)
 	if err != nil {
-		if e, ok := errors.AsType[*url.Error](err); ok {
-			err = e.Err // without the address
-		}
-		return failed(platform.Transient, 0, "the AI did not answer: %w", err)
+		return failed(platform.Transient, 0, "the AI did not answer: %w", rest.Plain(err))
 	}
 	defer response.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(response.Body, most))

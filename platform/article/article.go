@@ -24,6 +24,7 @@ import (
 
 	"belfry/platform"
 	"belfry/platform/fetch"
+	"belfry/platform/rest"
 )
 
 const (
@@ -156,10 +157,7 @@ func (c *Client) get(ctx context.Context, address string) (*http.Response, error
 		if e, ok := errors.AsType[*platform.Error](err); ok { // it is private, or may not be read
 			return nil, e
 		}
-		if e, ok := errors.AsType[*url.Error](err); ok {
-			err = e.Err
-		}
-		return nil, failed(platform.Transient, "the site did not answer: %w", err)
+		return nil, failed(platform.Transient, "the site did not answer: %w", rest.Plain(err))
 	}
 	return response, nil
 }

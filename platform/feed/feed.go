@@ -3,13 +3,13 @@ package feed
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,6 +20,7 @@ import (
 
 	"belfry/platform"
 	"belfry/platform/fetch"
+	"belfry/platform/rest"
 )
 
 const (
@@ -60,10 +61,7 @@ func (c *Client) Read(ctx context.Context, address string) ([]Item, error) {
 		if refused, ok := errors.AsType[*platform.Error](err); ok { // it is private
 			return nil, refused
 		}
-		if e, ok := errors.AsType[*url.Error](err); ok {
-			err = e.Err
-		}
-		return nil, failed(platform.Transient, "the feed did not answer: %w", err)
+		return nil, failed(platform.Transient, "the feed did not answer: %w", rest.Plain(err))
 	}
 	defer response.Body.Close()
 	switch status := response.StatusCode; {
@@ -101,14 +99,7 @@ func Parse(data []byte) ([]Item, error) {
 	items := make([]Item, 0, len(found))
 	for _, i := range found {
 		item := Item{Title: shorten(plain(i.Title), maxTitle), Link: strings.TrimSpace(i.Link), Summary: shorten(plain(i.Description), maxSummary)}
-		id := i.GUID
-		if id == "" {
-			id = item.Link
-		}
-		if id == "" {
-			id = item.Title + "\n" + item.Summary
-		}
-		sum := sha256.Sum256([]byte(id))
+		sum := sha256.Sum256([]byte(cmp.Or(i.GUID, item.Link, item.Title+"\n"+item.Summary)))
 		copy(item.Mark[:], sum[:])
 		items = append(items, item)
 	}

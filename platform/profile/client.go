@@ -14,6 +14,7 @@ import (
 
 	"belfry/platform"
 	"belfry/platform/fetch"
+	"belfry/platform/rest"
 )
 
 // Settings are how sites are asked over HTTP. The zero value is good.
@@ -124,7 +125,7 @@ func (c *Client) Probe(ctx context.Context, rule Rule, username string) (Result,
 	case call.Err() != nil || timedOut(err):
 		return Result{Outcome: Refused, Status: a.status, Detail: fmt.Sprintf("no answer within %v", c.settings.Timeout)}, nil
 	}
-	return Result{Outcome: Refused, Status: a.status, Detail: "no answer: " + brief(plain(err).Error())}, nil
+	return Result{Outcome: Refused, Status: a.status, Detail: "no answer: " + brief(rest.Plain(err).Error())}, nil
 }
 
 // timedOut reports whether a part of the way had a time limit of its own that ran out first.
@@ -150,7 +151,7 @@ func (c *Client) request(ctx context.Context, rule Rule, username string) (*http
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return nil, fmt.Errorf("ask %s: %w", rule.Site, plain(err))
+		return nil, fmt.Errorf("ask %s: %w", rule.Site, rest.Plain(err))
 	}
 	request.Header.Set("User-Agent", c.settings.UserAgent)
 	request.Header.Set("Accept-Language", "en-US,en;q=0.9")
@@ -175,12 +176,4 @@ func ask(client *http.Client, request *http.Request, username string) (answer, e
 		a.body, a.cut = a.body[:maxBody], true
 	}
 	return a, nil
-}
-
-// plain takes the address out of an error of net/http, which says what everybody knows.
-func plain(err error) error {
-	if of, ok := errors.AsType[*url.Error](err); ok {
-		return of.Err
-	}
-	return err
 }

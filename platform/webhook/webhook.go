@@ -17,6 +17,7 @@ import (
 
 	"belfry/platform"
 	"belfry/platform/fetch"
+	"belfry/platform/rest"
 )
 
 // Hook is an address that is called. It may be used by several goroutines.
@@ -104,7 +105,7 @@ func (h *Hook) call(ctx context.Context, method string, body io.Reader, header h
 		return refused
 	}
 	if err != nil {
-		return failed(platform.Unknown, fmt.Errorf("no answer: %w", plain(err)))
+		return failed(platform.Unknown, fmt.Errorf("no answer: %w", rest.Plain(err)))
 	}
 	defer response.Body.Close()
 	defer time.AfterFunc(restTimeout, cancel).Stop()
@@ -136,12 +137,4 @@ func judge(r *http.Response) error {
 
 func failed(kind platform.Kind, err error) *platform.Error {
 	return &platform.Error{Kind: kind, Scope: platform.ScopeIdentity, Err: err}
-}
-
-// plain takes the address out of an error of net/http.
-func plain(err error) error {
-	if of, ok := errors.AsType[*url.Error](err); ok {
-		return of.Err
-	}
-	return err
 }
