@@ -132,12 +132,7 @@ func (c *connection) keep(ctx context.Context) {
 		if c.network.cfg.Now().Sub(began) > longestPause {
 			pause = shortestPause // it had been up
 		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-ctx.Done():
-		case <-timer.C:
-		}
-		timer.Stop()
+		_ = sleep(ctx, wait) // the loop looks whether ctx has ended
 		pause = min(2*pause, longestPause)
 	}
 }

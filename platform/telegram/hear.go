@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -270,5 +271,5 @@ func called(user tg.UserClass) string {
 	if !ok {
 		return ""
 	}
-	return orElse(fullName(u), userName(u))
+	return cmp.Or(fullName(u), userName(u))
 }

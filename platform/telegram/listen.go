@@ -87,18 +87,10 @@ func newEar(c *connection, l Listener) *ear {
 
 // Handle takes note of what an update brings. gotd reads nothing meanwhile, so it never waits.
 func (e *ear) Handle(_ context.Context, u tg.UpdatesClass) error {
-	var updates []tg.UpdateClass
-	var users []tg.UserClass
-	switch u := u.(type) {
-	case *tg.UpdateShort: // gotd makes short messages into these
-		updates = []tg.UpdateClass{u.Update}
-	case *tg.Updates:
-		updates, users = u.Updates, u.Users
-	case *tg.UpdatesCombined:
-		updates, users = u.Updates, u.Users
-	case *tg.UpdatesTooLong:
+	if _, more := u.(*tg.UpdatesTooLong); more {
 		e.poke()
 	}
+	updates, _, users := updatesIn(u)
 	for _, update := range updates {
 		switch update := update.(type) {
 		case *tg.UpdateNewMessage: // those of channels are of another type
@@ -108,6 +100,19 @@ func (e *ear) Handle(_ context.Context, u tg.UpdatesClass) error {
 		}
 	}
 	return nil
+}
+
+// updatesIn returns what is told at once, and the chats and users that it mentions.
+func updatesIn(u tg.UpdatesClass) ([]tg.UpdateClass, []tg.ChatClass, []tg.UserClass) {
+	switch u := u.(type) {
+	case *tg.UpdateShort: // gotd makes short messages into these
+		return []tg.UpdateClass{u.Update}, nil, nil
+	case *tg.Updates:
+		return u.Updates, u.Chats, u.Users
+	case *tg.UpdatesCombined:
+		return u.Updates, u.Chats, u.Users
+	}
+	return nil, nil, nil
 }
 
 // poke says that there may be something to pull. It never waits.
@@ -160,13 +165,11 @@ func (e *ear) listen(ctx context.Context, api *tg.Client, self int64) (stop func
 // failure it waits, whatever wakes it meanwhile, and does it again.
 func (e *ear) ever(ctx context.Context, woken <-chan struct{}, do func(context.Context) error) {
 	for {
-		now := time.NewTimer(quiet)
 		select {
 		case <-ctx.Done():
 		case <-woken:
-		case <-now.C:
+		case <-time.After(quiet):
 		}
-		now.Stop()
 		said := ""
 		for pause := e.connection.network.hearPause; ctx.Err() == nil; pause = min(2*pause, longestPause) {
 			err := do(ctx)
@@ -184,12 +187,7 @@ func (e *ear) ever(ctx context.Context, woken <-chan struct{}, do func(context.C
 			if asked, ok := errors.AsType[*platform.Error](err); ok {
 				wait = max(wait, asked.Wait)
 			}
-			again := time.NewTimer(wait)
-			select {
-			case <-ctx.Done():
-			case <-again.C:
-			}
-			again.Stop()
+			_ = sleep(ctx, wait) // the loop looks whether ctx has ended
 		}
 		if ctx.Err() != nil {
 			return

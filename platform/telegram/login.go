@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -171,19 +172,10 @@ func (n *Network) beginLogin(ctx context.Context, identityID uint64, qr bool) (*
 
 // user returns an identity that is a user account.
 func (n *Network) user(identityID uint64) (identity store.Identity, err error) {
-	err = n.db.View(func(tx *store.Tx) (err error) {
-		identity, err = tx.Identities.Get(identityID)
-		return err
-	})
-	switch {
-	case errors.Is(err, store.ErrNotFound):
-		return identity, errRemoved()
-	case err != nil:
-		return identity, notConnected(err.Error())
-	case identity.Kind != store.IdentityUser:
-		return identity, refusedLogin("", "", errIsBot)
+	if identity, err = n.load(identityID); err == nil && identity.Kind != store.IdentityUser {
+		err = refusedLogin("", "", errIsBot)
 	}
-	return identity, nil
+	return identity, err
 }
 
 // run is the life of a login.
@@ -270,7 +262,7 @@ func (l *login) take(ctx context.Context, step func(context.Context) error) (pla
 	case <-ctx.Done():
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		return l.step, notConnected(orElse(l.trouble, "the connection is being made"))
+		return l.step, notConnected(cmp.Or(l.trouble, "the connection is being made"))
 	}
 	err := l.failure()
 	if err == nil && !l.over() {
@@ -356,10 +348,3 @@ func (l *login) failure() error {
 }
 
 func fullName(u *tg.User) string { return strings.TrimSpace(u.FirstName + " " + u.LastName) }
-
-func orElse(words, otherwise string) string {
-	if words == "" {
-		return otherwise
-	}
-	return words
-}

@@ -62,21 +62,10 @@ func (l *login) showToken(ctx context.Context) error {
 
 // update hears of an accepted code. It must not make a call: gotd reads no answers meanwhile.
 func (l *login) update(_ context.Context, u tg.UpdatesClass) error {
-	var updates []tg.UpdateClass
-	switch u := u.(type) {
-	case *tg.UpdateShort:
-		updates = []tg.UpdateClass{u.Update}
-	case *tg.Updates:
-		updates = u.Updates
-	case *tg.UpdatesCombined:
-		updates = u.Updates
-	}
+	updates, _, _ := updatesIn(u)
 	for _, update := range updates {
 		if _, ok := update.(*tg.UpdateLoginToken); ok {
-			select {
-			case l.scanned <- struct{}{}:
-			default:
-			}
+			wake(l.scanned)
 		}
 	}
 	return nil

@@ -82,8 +82,7 @@ func (n *Network) storePlace(p place) error {
 	if p.self {
 		return nil
 	}
-	err := n.db.Update(func(tx *store.Tx) error { return putPeer(tx, p.Peer) })
-	if err != nil {
+	if err := n.storePeers([]store.Peer{p.Peer}); err != nil {
 		return storeFailed("store the chat", err)
 	}
 	return nil
@@ -109,23 +108,31 @@ func (n *Network) api(ctx context.Context, identityID uint64) (*tg.Client, *conn
 
 // absent says why an identity has no connection at all.
 func (n *Network) absent(identityID uint64) error {
-	var identity store.Identity
-	err := n.db.View(func(tx *store.Tx) (err error) {
+	identity, err := n.load(identityID)
+	switch {
+	case err != nil:
+		return err
+	case identity.State == store.IdentityLogin && identity.Reason.Detail == "":
+		return mustLogIn(errNobody)
+	case identity.State == store.IdentityLogin:
+		return mustLogIn(errors.New("the login has ended: " + identity.Reason.Detail))
+	}
+	return notConnected("the connection has not been started")
+}
+
+// load reads an identity. The error is a [*platform.Error].
+func (n *Network) load(identityID uint64) (identity store.Identity, err error) {
+	err = n.db.View(func(tx *store.Tx) (err error) {
 		identity, err = tx.Identities.Get(identityID)
 		return err
 	})
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return errRemoved()
+		return identity, errRemoved()
 	case err != nil:
-		return notConnected(err.Error())
-	case identity.State == store.IdentityLogin:
-		if identity.Reason.Detail == "" {
-			return mustLogIn(errNobody)
-		}
-		return mustLogIn(errors.New("the login has ended: " + identity.Reason.Detail))
+		return identity, notConnected(err.Error())
 	}
-	return notConnected("the connection has not been started")
+	return identity, nil
 }
 
 // sorted sorts the error of a call and, if it says that the login is gone, has it renewed.

@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/gotd/td/tg"
@@ -115,28 +116,18 @@ func describeUser(u tg.UserClass) (p place, ok bool) {
 	}, true
 }
 
-// channelName is a channel's user name; one with several has them in a list.
-func channelName(c *tg.Channel) string {
-	if c.Username != "" {
-		return c.Username
-	}
-	for _, u := range c.Usernames {
-		if u.Active {
-			return u.Username
-		}
-	}
-	return ""
-}
+// channelName is a channel's user name.
+func channelName(c *tg.Channel) string { return inLinks(c.Username, c.Usernames) }
 
-// userName is a user's name in links; one with several has them in a list.
-func userName(u *tg.User) string {
-	if u.Username != "" {
-		return u.Username
-	}
-	for _, name := range u.Usernames {
+// userName is a user's name in links.
+func userName(u *tg.User) string { return inLinks(u.Username, u.Usernames) }
+
+// inLinks is the only name, or the first that is used of several.
+func inLinks(only string, several []tg.Username) string {
+	for _, name := range several {
 		if name.Active {
-			return name.Username
+			return cmp.Or(only, name.Username)
 		}
 	}
-	return ""
+	return only
 }

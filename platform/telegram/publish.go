@@ -114,12 +114,7 @@ func (p publisher) apply(ctx context.Context, t target, c cure, f *failure) erro
 	case resolveAgain:
 		return p.resolveAgain(ctx, t, f)
 	case sendAgain: // gotd may not have noticed the break yet
-		timer := time.NewTimer(shortestPause)
-		defer timer.Stop()
-		select {
-		case <-ctx.Done():
-		case <-timer.C:
-		}
+		_ = sleep(ctx, shortestPause) // an attempt fails where ctx has ended
 	}
 	return nil
 }

@@ -262,12 +262,5 @@ func (t *turns) turn(ctx context.Context, identityID uint64) error {
 	}
 	t.next[identityID] = at.Add(readPause)
 	t.mu.Unlock()
-	timer := time.NewTimer(at.Sub(now))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return sleep(ctx, at.Sub(now))
 }

@@ -13,17 +13,9 @@ import (
 // repetition: which random id belongs to which message, and the messages. An answer in which they
 // cannot be found is still a success: the receipt then has no ids.
 func receipt(u tg.UpdatesClass, peer store.Peer, randomIDs []int64) platform.Receipt {
-	var updates []tg.UpdateClass
-	var chats []tg.ChatClass
+	updates, chats, _ := updatesIn(u)
 	var messages []int64 // in the order in which they are named
-	switch u := u.(type) {
-	case *tg.Updates:
-		updates, chats = u.Updates, u.Chats
-	case *tg.UpdatesCombined:
-		updates, chats = u.Updates, u.Chats
-	case *tg.UpdateShort:
-		updates = []tg.UpdateClass{u.Update}
-	case *tg.UpdateShortSentMessage:
+	if u, ok := u.(*tg.UpdateShortSentMessage); ok {
 		messages = append(messages, int64(u.ID))
 	}
 	byRandomID := map[int64]int64{}

@@ -26,19 +26,13 @@ func newSeen(c *connection) *seen { return &seen{connection: c} }
 
 // Handle counts what an update brings. gotd reads nothing meanwhile, so it must be quick.
 func (s *seen) Handle(_ context.Context, u tg.UpdatesClass) error {
-	var updates []tg.UpdateClass
 	switch u := u.(type) {
-	case *tg.UpdateShort: // gotd makes short messages into these
-		updates = []tg.UpdateClass{u.Update}
-	case *tg.Updates:
-		updates = u.Updates
-	case *tg.UpdatesCombined:
-		updates = u.Updates
 	case *tg.UpdateShortMessage:
 		s.count(platform.ChatRef{Type: platform.ChatUser, ID: u.UserID}, u.Out)
 	case *tg.UpdateShortChatMessage:
 		s.count(platform.ChatRef{Type: platform.ChatGroup, ID: u.ChatID}, u.Out)
 	}
+	updates, _, _ := updatesIn(u)
 	for _, update := range updates {
 		var message tg.MessageClass
 		switch update := update.(type) {

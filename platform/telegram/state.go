@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -133,10 +134,7 @@ func (c *connection) ready(ctx context.Context) (*tg.Client, error) {
 		case <-patience.C:
 		case <-c.done:
 		}
-		if words == "" {
-			words = "the connection is being made"
-		}
-		return nil, notConnected(words)
+		return nil, notConnected(cmp.Or(words, "the connection is being made"))
 	}
 }
 
