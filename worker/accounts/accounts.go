@@ -16,7 +16,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -105,11 +104,7 @@ func New(db *store.DB, http profile.Prober, teller Teller, cfg Config) *Worker {
 	cfg.Refusals = cmp.Or(cfg.Refusals, 5)
 	cfg.Backoff = cmp.Or(cfg.Backoff, 10*time.Minute)
 	cfg.MaxBackoff = max(cmp.Or(cfg.MaxBackoff, 6*time.Hour), cfg.Backoff)
-	return &Worker{db: db, http: http, teller: teller, cfg: cfg, say: i18n.For(cfg.Lang, cfg.Zone), pause: randomPause}
-}
-
-func randomPause(from, to time.Duration) time.Duration {
-	return from + time.Duration(rand.Int64N(int64(to-from)+1))
+	return &Worker{db: db, http: http, teller: teller, cfg: cfg, say: i18n.For(cfg.Lang, cfg.Zone), pause: worker.Pause}
 }
 
 // Module is what the worker brings to the program.

@@ -9,6 +9,7 @@ import (
 
 	"belfry/platform/profile"
 	"belfry/store"
+	"belfry/worker"
 )
 
 // stepKind is what a run does.
@@ -48,15 +49,6 @@ func (s *step) progress() store.Reason {
 	return store.Reason{Code: store.ReasonChecking, N: s.check.Checked, Of: s.check.Total}
 }
 
-// ahead returns when a stored wait ends; zero if that is now. One that is longer than most was written while the
-// clock was wrong, and is void.
-func ahead(now, until time.Time, most time.Duration) time.Time {
-	if !until.After(now) || until.After(now.Add(most)) {
-		return time.Time{}
-	}
-	return until
-}
-
 // plan finds the next step. Each interval a check begins, over the sites that no other is at: a site with many
 // accounts keeps no other from being looked at.
 func (w *Worker) plan(tx *store.Tx) (s step, err error) {
@@ -71,11 +63,9 @@ func (w *Worker) plan(tx *store.Tx) (s step, err error) {
 		for _, site := range c.Sites {
 			busy[site] = true
 		}
-		if c.NextCheck.After(next) {
-			next = c.NextCheck
-		}
+		next = worker.Later(next, c.NextCheck)
 	}
-	if next = ahead(tx.Now(), next, every); next.IsZero() {
+	if next = worker.WaitEnd(tx.Now(), next, every); next.IsZero() {
 		if s, err = w.planBegin(tx, busy); err != nil || s.kind == stepBegin {
 			return s, err
 		}
@@ -128,26 +118,23 @@ func (w *Worker) turn(checks []store.AccountCheck, next, now time.Time) (s step)
 		for _, other := range c.Sites[:min(len(c.Sites), sideBySide)] {
 			at := c.Place(other).Next
 			if at.After(now) {
-				at = ahead(now, at, max(patience, w.cfg.MaxPause))
+				at = worker.WaitEnd(now, at, max(patience, w.cfg.MaxPause))
 			}
 			switch {
 			case site == "" || at.Before(first):
-				if site != "" && first.Before(s.wake) {
-					s.wake = first
+				if site != "" {
+					s.wake = worker.Earlier(s.wake, first)
 				}
 				s.check, site, first = c, other, at
-			case at.Before(s.wake):
-				s.wake = at
+			default:
+				s.wake = worker.Earlier(s.wake, at)
 			}
 		}
 	}
 	s.check.NextCheck = next
 	s.check.Turn(site)
 	if first.After(now) {
-		s.kind = stepWait
-		if first.Before(s.wake) {
-			s.wake = first
-		}
+		s.kind, s.wake = stepWait, worker.Earlier(s.wake, first)
 	}
 	return s
 }

@@ -9,6 +9,7 @@ import (
 	"belfry/platform/profile"
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker"
 )
 
 // checker goes over the accounts, one step in each run.
@@ -22,11 +23,7 @@ func (w checker) Run(ctx context.Context, job store.Job) (scheduler.Outcome, err
 }
 
 func (w checker) step(ctx context.Context, job store.Job) (scheduler.Outcome, error) {
-	var s step
-	err := w.db.View(func(tx *store.Tx) (err error) {
-		s, err = w.plan(tx)
-		return err
-	})
+	s, err := worker.Read(w.db, w.plan)
 	if err != nil {
 		return scheduler.Outcome{}, fmt.Errorf("find the next step of the check: %w", err)
 	}
@@ -45,7 +42,7 @@ func (w checker) step(ctx context.Context, job store.Job) (scheduler.Outcome, er
 	case stepLeave:
 		return w.again(s, 0, func(tx *store.Tx) error { return w.leave(tx, s) }), nil
 	case stepGiveUp:
-		return w.giveUp(s, s.why, 0), nil
+		return w.giveUp(s, s.why, 0, nil), nil
 	case stepCanary:
 		return w.askCanary(ctx, s)
 	}
@@ -86,13 +83,7 @@ func (w *Worker) begin(s step) scheduler.Outcome {
 // one has come to. A new interval that was set meanwhile does not keep the check waiting.
 func (w *Worker) again(s step, pause time.Duration, write func(*store.Tx) error) scheduler.Outcome {
 	now := w.db.Now()
-	at := now.Add(pause)
-	if s.wake.Before(at) {
-		at = s.wake
-	}
-	if at.Before(now) {
-		at = now
-	}
+	at := worker.Later(worker.Earlier(now.Add(pause), s.wake), now)
 	return scheduler.Outcome{
 		Again: at, Reason: s.progress(),
 		Write: func(tx *store.Tx) error {
@@ -143,7 +134,7 @@ func (w *Worker) askCanary(ctx context.Context, s step) (scheduler.Outcome, erro
 	s.check.Canaries++
 	s.check.Refusals++
 	if why := w.enough(s, r); !why.Zero() {
-		return w.giveUp(s, why, r.RetryAfter), nil
+		return w.giveUp(s, why, r.RetryAfter, nil), nil
 	}
 	return w.afterAnswer(s, r, goOn), nil
 }
@@ -193,7 +184,7 @@ func (w *Worker) askAccount(ctx context.Context, s step) (scheduler.Outcome, err
 	w.cfg.Log.Info().Str("site", s.site()).Str("username", s.account.Username).Str("outcome", string(v.outcome)).
 		Bool("changed", v.state != "").Str("detail", v.detail).Msg("account checked")
 	if why := w.enough(s, r); r.Outcome == profile.Refused && !why.Zero() {
-		return w.giveUpAfter(s, why, r.RetryAfter, &v), nil
+		return w.giveUp(s, why, r.RetryAfter, &v), nil
 	}
 	out := w.afterAnswer(s, r, func(tx *store.Tx, s step) error { return w.settle(tx, s, v) })
 	out.Reason.N++

@@ -119,14 +119,9 @@ func (w *Worker) changed(tx *store.Tx, s step, a *store.Account, to store.Accoun
 	return w.tellAccount(tx, kind, *a, s.rule.Profile(a.Username))
 }
 
-// giveUp ends a check's work on a site: it is left alone for a while, the longer the more checks in
-// a row have given it up.
-func (w *Worker) giveUp(s step, why store.Reason, wait time.Duration) scheduler.Outcome {
-	return w.giveUpAfter(s, why, wait, nil)
-}
-
-// giveUpAfter is giveUp after the verdict on an account.
-func (w *Worker) giveUpAfter(s step, why store.Reason, wait time.Duration, v *verdict) scheduler.Outcome {
+// giveUp ends a check's work on a site, after the verdict on an account if there is one: it is left alone for a while, the
+// longer the more checks in a row have given it up.
+func (w *Worker) giveUp(s step, why store.Reason, wait time.Duration, v *verdict) scheduler.Outcome {
 	site := s.site()
 	w.cfg.Log.Warn().Str("site", site).Str("why", i18n.For("en", time.UTC).Say(why)).Int("checked", s.check.Checked).Int("total", s.check.Total).
 		Msg("check gives the site up")

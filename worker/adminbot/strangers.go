@@ -7,6 +7,7 @@ import (
 
 	"belfry/platform"
 	"belfry/store"
+	"belfry/worker"
 )
 
 // strangers is how often somebody who is no admin has tried to talk to the bot.
@@ -26,12 +27,8 @@ func (b *Bot) countStranger(tx *store.Tx, h platform.Heard) error {
 	first := tx.Now().Sub(s.At).Abs() >= time.Minute
 	s.Count++
 	s.Last, s.At = h.From, tx.Now()
-	data, err := json.Marshal(s)
-	if err != nil {
-		return err
-	}
 	b.cfg.Log.Warn().Int64("from", h.From).Int("so_far", s.Count).Msg("somebody who is no admin talks to the admin bot; no answer")
-	err = tx.Settings.Set(settingStrangers, string(data))
+	err = worker.SetSetting(tx, settingStrangers, s)
 	if err == nil && first { // once for many, so that nobody can fill the audit
 		err = tx.Audit.Add(store.AuditEntry{Door: store.DoorBot, Actor: strconv.FormatInt(h.From, 10), Action: "bot.talk", Result: store.AuditRefused})
 	}

@@ -6,6 +6,7 @@ import (
 
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker"
 )
 
 const (
@@ -140,11 +141,8 @@ func (w *Worker) noteGap(tx *store.Tx) {
 
 // ran is how much of the time since then was there to start something in.
 func (w *Worker) ran(tx *store.Tx, since time.Time) time.Duration {
-	g, from := w.gap.Load(), since
-	if g.from.After(from) {
-		from = g.from
-	}
-	return tx.Now().Sub(since) - max(0, g.to.Sub(from))
+	g := w.gap.Load()
+	return tx.Now().Sub(since) - max(0, g.to.Sub(worker.Later(since, g.from)))
 }
 
 // failing is the alert about a job that fails again and again or is set aside. One that runs once ends

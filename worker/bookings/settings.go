@@ -2,7 +2,6 @@ package bookings
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -12,6 +11,7 @@ import (
 
 	"belfry/i18n"
 	"belfry/store"
+	"belfry/worker"
 )
 
 // Settings are what holds for bookings that say nothing else. Lengths of time are written as 1h30m.
@@ -38,16 +38,10 @@ const (
 )
 
 // Settings returns the defaults of bookings.
-func (w *Worker) Settings(tx *store.Tx) (Settings, error) {
-	s := Settings{Duration: "1h", Reminders: []string{"24h", "2h", "1h"}, FeedbackAfter: "1h", Lang: w.cfg.Lang, Zone: w.cfg.Zone.String()}
-	text, err := tx.Settings.Value(settingsName)
-	if err != nil || text == "" {
-		return s, err
-	}
-	if err := json.Unmarshal([]byte(text), &s); err != nil {
-		return s, fmt.Errorf("setting %s: %w", settingsName, err)
-	}
-	return s, nil
+func (w *Worker) Settings(tx *store.Tx) (s Settings, err error) {
+	s = Settings{Duration: "1h", Reminders: []string{"24h", "2h", "1h"}, FeedbackAfter: "1h", Lang: w.cfg.Lang, Zone: w.cfg.Zone.String()}
+	err = worker.Setting(tx, settingsName, &s)
+	return s, err
 }
 
 // SetSettings stores the defaults of bookings. Those that are there keep their times; quiet hours hold for them too.
@@ -86,11 +80,7 @@ func (w *Worker) SetSettings(tx *store.Tx, s Settings) error {
 			}
 		}
 	}
-	text, err := json.Marshal(s)
-	if err != nil {
-		return err
-	}
-	return tx.Settings.Set(settingsName, string(text))
+	return worker.SetSetting(tx, settingsName, s)
 }
 
 // The kinds of templates.

@@ -8,6 +8,7 @@ import (
 
 	"belfry/platform"
 	"belfry/store"
+	"belfry/worker"
 )
 
 // localTime reads a time with an offset or, without one, a local time in zone. One that the clock skips or shows twice is
@@ -149,12 +150,7 @@ func Overlaps(tx *store.Tx, bookings []store.Booking) map[uint64][]uint64 {
 	}
 	from, to := bookings[0].Start, bookings[0].End()
 	for _, b := range bookings {
-		if b.Start.Before(from) {
-			from = b.Start
-		}
-		if b.End().After(to) {
-			to = b.End()
-		}
+		from, to = worker.Earlier(from, b.Start), worker.Later(to, b.End())
 	}
 	taken := tx.Bookings.Taken(from.Add(-maxDuration), to)
 	longest := time.Duration(0)

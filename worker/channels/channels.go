@@ -110,12 +110,7 @@ func (w *Worker) wrong(tx *store.Tx) (all []store.Alert) {
 
 // late reports whether a channel was not read in time although nothing is wrong with it, and why.
 func (w *Worker) late(tx *store.Tx, c store.Channel) (why store.Reason, is bool) {
-	since := c.LastParsedAt
-	for _, t := range []time.Time{c.UpdatedAt, w.began} {
-		if t.After(since) {
-			since = t
-		}
-	}
+	since := worker.Later(c.LastParsedAt, worker.Later(c.UpdatedAt, w.began))
 	if !c.Active || c.Removed || c.Failures > 0 || tx.Now().Sub(since) < max(lateAfter*c.Interval, lateLeast) {
 		return why, false
 	}
@@ -161,9 +156,7 @@ func (w *Worker) StatusOf(tx *store.Tx, c store.Channel) (Status, error) {
 		if s.Why, err = scheduler.Why(tx, job); err != nil {
 			return s, err
 		}
-		if s.Next = job.Due; s.Why.Until.After(s.Next) {
-			s.Next = s.Why.Until
-		}
+		s.Next = worker.Later(job.Due, s.Why.Until)
 	}
 	_, late := w.late(tx, c)
 	switch {

@@ -6,6 +6,7 @@ import (
 
 	"belfry/platform"
 	"belfry/store"
+	"belfry/worker"
 )
 
 // offline is how long an identity may have no connection before that is wrong.
@@ -43,11 +44,7 @@ func (w *Worker) connect(ctx context.Context) error {
 	changed, unwatch := w.db.Watch("settings")
 	defer unwatch()
 	for said := false; ; said = true {
-		restored := ""
-		err := w.db.View(func(tx *store.Tx) (err error) {
-			restored, err = tx.Settings.Value(store.Restored)
-			return err
-		})
+		restored, err := worker.Read(w.db, func(tx *store.Tx) (string, error) { return tx.Settings.Value(store.Restored) })
 		if err != nil {
 			return err
 		}

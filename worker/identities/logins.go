@@ -9,6 +9,7 @@ import (
 
 	"belfry/platform"
 	"belfry/store"
+	"belfry/worker"
 )
 
 // Step is where a login stands.
@@ -98,12 +99,12 @@ func (w *Worker) TakeOver(id uint64, data []byte) error {
 	})
 }
 
+func (w *Worker) identity(id uint64) (store.Identity, error) {
+	return worker.Read(w.db, func(tx *store.Tx) (store.Identity, error) { return tx.Identities.Get(id) })
+}
+
 func (w *Worker) step(id uint64, do func() (Step, error)) (Step, error) {
-	var identity store.Identity
-	err := w.db.View(func(tx *store.Tx) (err error) {
-		identity, err = tx.Identities.Get(id)
-		return err
-	})
+	identity, err := w.identity(id)
 	if err != nil {
 		return Step{}, err
 	}

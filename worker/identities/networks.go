@@ -14,6 +14,7 @@ import (
 	"belfry/platform/x"
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker"
 	"belfry/worker/send"
 )
 
@@ -128,11 +129,7 @@ func (w *Worker) Prepare(ctx context.Context, r Request) (Request, error) {
 
 // PrepareChange does for a change what [Worker.Prepare] does for a request.
 func (w *Worker) PrepareChange(ctx context.Context, id uint64, p Patch) (Patch, error) {
-	var i store.Identity
-	err := w.db.View(func(tx *store.Tx) (err error) {
-		i, err = tx.Identities.Get(id)
-		return err
-	})
+	i, err := w.identity(id)
 	if err != nil || i.Kind != store.IdentityProfile || p.Token == nil && p.Keys == nil {
 		return p, err
 	}
@@ -220,11 +217,7 @@ func (w *Worker) LoginOf(state string) (id uint64, err error) {
 }
 
 func (w *Worker) authorizer(id uint64) (Authorizer, store.Identity, error) {
-	var i store.Identity
-	err := w.db.View(func(tx *store.Tx) (err error) {
-		i, err = tx.Identities.Get(id)
-		return err
-	})
+	i, err := w.identity(id)
 	if err != nil {
 		return nil, i, err
 	}
@@ -312,11 +305,7 @@ type refresher struct{ *Worker }
 
 // Run implements [scheduler.Worker].
 func (r refresher) Run(ctx context.Context, job store.Job) (scheduler.Outcome, error) {
-	var i store.Identity
-	err := r.db.View(func(tx *store.Tx) (err error) {
-		i, err = tx.Identities.Get(job.Subject)
-		return err
-	})
+	i, err := r.identity(job.Subject)
 	network := r.cfg.Connectors[i.Platform]
 	if errors.Is(err, store.ErrNotFound) || err == nil && (network == nil || i.State != store.IdentityReady) {
 		return scheduler.Outcome{}, nil // a login puts the job anew
@@ -332,9 +321,7 @@ func (r refresher) Run(ctx context.Context, job store.Job) (scheduler.Outcome, e
 	if answer.Next == send.IdentityOut {
 		return scheduler.Outcome{Failed: true, Reason: answer.Reason, Err: err}, nil
 	}
-	if now := r.db.Now(); again.Before(now.Add(tokenPause)) {
-		again = now.Add(tokenPause)
-	}
+	again = worker.Later(again, r.db.Now().Add(tokenPause))
 	return scheduler.Outcome{Again: again, Reason: store.Reason{Code: store.ReasonRetry, Detail: err.Error()}, Failed: true, Err: err}, nil
 }
 

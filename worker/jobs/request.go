@@ -15,6 +15,7 @@ import (
 	"belfry/platform/webhook"
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker"
 	"belfry/worker/posts"
 )
 
@@ -124,11 +125,7 @@ func (w *Worker) Prepare(ctx context.Context, r Request) (Draft, error) {
 
 // PrepareChange checks a change to a job: change gets the job as a request.
 func (w *Worker) PrepareChange(ctx context.Context, name string, change func(*Request)) (Draft, error) {
-	var was store.OwnJob
-	err := w.db.View(func(tx *store.Tx) (err error) {
-		was, err = w.Own(tx, name)
-		return err
-	})
+	was, err := worker.Read(w.db, func(tx *store.Tx) (store.OwnJob, error) { return w.Own(tx, name) })
 	if err != nil {
 		return Draft{}, err
 	}

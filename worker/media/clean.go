@@ -10,6 +10,7 @@ import (
 	"belfry/i18n"
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker"
 )
 
 const (
@@ -75,7 +76,7 @@ func (w cleaner) Run(ctx context.Context, _ store.Job) (scheduler.Outcome, error
 		for f := range tx.Media.Ready() {
 			if _, is := users[f.ID]; is {
 				used = append(used, store.Media{ID: f.ID})
-			} else if now.Sub(lastUse(f)) > w.cfg.Keep {
+			} else if now.Sub(worker.Later(f.CreatedAt, f.UsedAt)) > w.cfg.Keep {
 				old = append(old, f)
 			}
 		}
@@ -109,11 +110,4 @@ func (w cleaner) remove(f store.MediaFile) error {
 		return err
 	}
 	return w.db.RemoveMedia(f.ID)
-}
-
-func lastUse(f store.MediaFile) time.Time {
-	if f.UsedAt.After(f.CreatedAt) {
-		return f.UsedAt
-	}
-	return f.CreatedAt
 }

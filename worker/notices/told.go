@@ -3,9 +3,7 @@ package notices
 import (
 	"crypto/rand"
 	"crypto/subtle"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +11,7 @@ import (
 
 	"belfry/platform"
 	"belfry/store"
+	"belfry/worker"
 )
 
 // CodeAge is how long the code is good that makes a person an admin.
@@ -43,26 +42,13 @@ func (t Told) CodeWorks(now time.Time) bool { return t.Code != "" && now.Before(
 
 // chosen reads what was chosen on the page. If it is damaged it has to be chosen anew.
 func chosen(tx *store.Tx) (t Told, err error) {
-	text, err := tx.Settings.Value(settingTold)
-	if store.IsCorrupt(err) || err == nil && text == "" {
-		return t, nil
+	if err = worker.Setting(tx, settingTold, &t); store.IsCorrupt(err) {
+		err = nil
 	}
-	if err != nil {
-		return t, err
-	}
-	if err := json.Unmarshal([]byte(text), &t); err != nil {
-		return t, fmt.Errorf("setting %s: %w", settingTold, err)
-	}
-	return t, nil
+	return t, err
 }
 
-func (t Told) put(tx *store.Tx) error {
-	text, err := json.Marshal(t)
-	if err != nil {
-		return err
-	}
-	return tx.Settings.Set(settingTold, string(text))
-}
+func (t Told) put(tx *store.Tx) error { return worker.SetSetting(tx, settingTold, t) }
 
 // Told returns who is told: as the settings say and, where they say nothing, as was chosen. Where admins are known
 // but no bot, it is the bot called main.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"belfry/store"
+	"belfry/worker"
 )
 
 const (
@@ -66,9 +67,5 @@ func albumAgain(tx *store.Tx, m store.Message, read time.Time) (time.Time, error
 	if err != nil || read.After(tx.Now()) || c.LastParsedAt.After(pause) || tx.Now().After(pause.Add(albumReads*c.Interval)) {
 		return time.Time{}, err
 	}
-	again := c.LastParsedAt.Add(c.Interval + albumPause)
-	if soon := tx.Now().Add(albumPause); again.Before(soon) {
-		again = soon
-	}
-	return again, nil
+	return worker.Later(c.LastParsedAt.Add(c.Interval+albumPause), tx.Now().Add(albumPause)), nil
 }

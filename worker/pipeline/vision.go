@@ -6,6 +6,7 @@ import (
 
 	"belfry/platform/ai"
 	"belfry/store"
+	"belfry/worker"
 )
 
 // vision is the stage that has the AI describe the picture of a message. The picture was fetched with the message and is
@@ -17,11 +18,7 @@ func (w *Worker) vision() Stage {
 		if !m.DeletedAt.IsZero() || m.Media == nil || m.Media.Kind != "photo" {
 			return Result{}, nil
 		}
-		var photo store.Photo
-		err := w.db.View(func(tx *store.Tx) (err error) {
-			photo, err = tx.Photos.Of(m.ID)
-			return err
-		})
+		photo, err := worker.Read(w.db, func(tx *store.Tx) (store.Photo, error) { return tx.Photos.Of(m.ID) })
 		if errors.Is(err, store.ErrNotFound) {
 			return Result{Why: store.Reason{Code: store.ReasonNoPhoto}}, nil
 		}

@@ -1,6 +1,7 @@
 package posts
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -10,6 +11,7 @@ import (
 
 	"belfry/platform"
 	"belfry/store"
+	"belfry/worker"
 )
 
 // Request is a post as somebody asks for it. Either ContentID or Text and Media say what is posted.
@@ -224,10 +226,7 @@ func (d *Draft) fillIdentity(tx *store.Tx) error {
 		return err
 	}
 	d.post.IdentityID = d.identity.ID
-	if d.post.Target == "" {
-		d.post.Target = d.identity.Target
-	}
-	if d.post.Target == "" {
+	if d.post.Target = cmp.Or(d.post.Target, d.identity.Target); d.post.Target == "" {
 		return store.Invalid("target", "invalid.target_missing")
 	}
 	return nil
@@ -284,9 +283,7 @@ func (w *Worker) check(ctx context.Context, d Draft, now time.Time, pastIsFine b
 // normal is the post with its defaults.
 func (d Draft) normal() store.Post {
 	post := d.post
-	if post.Format == "" {
-		post.Format = string(platform.Plain)
-	}
+	post.Format = cmp.Or(post.Format, string(platform.Plain))
 	return post
 }
 
@@ -304,14 +301,11 @@ func (w *Worker) network(name string) (Network, error) {
 // fieldError turns a network's objection into one about the request's field.
 func fieldError(err error) error {
 	e := platform.AsError(err)
-	field := e.Field
-	if field == "" {
-		field = "text"
-		if e.Scope == platform.ScopeChat {
-			field = "target"
-		}
+	usual := "text"
+	if e.Scope == platform.ScopeChat {
+		usual = "target"
 	}
-	return store.Invalid(field, "invalid.refused", store.Detail(e.Error()))
+	return store.Invalid(cmp.Or(e.Field, usual), "invalid.refused", store.Detail(e.Error()))
 }
 
 // Styled reads the markup of a text as its platform does. Beside an error the text is as it was written.
@@ -340,14 +334,11 @@ func (w *Worker) Measure(r Request) (Measure, error) {
 	if err != nil {
 		return Measure{}, err
 	}
-	err = w.db.View(func(tx *store.Tx) (err error) {
-		r.Media, err = tx.Media.Fill(r.Media)
-		return err
-	})
+	media, err := worker.Read(w.db, func(tx *store.Tx) ([]store.Media, error) { return tx.Media.Fill(r.Media) })
 	if err != nil {
 		return Measure{}, err
 	}
-	d := Draft{post: store.Post{Text: r.Text, Format: r.Format, Media: r.Media, Target: r.Target}}
+	d := Draft{post: store.Post{Text: r.Text, Format: r.Format, Media: media, Target: r.Target}}
 	m, err := network.Check(platformPost(d.normal()))
 	if err != nil {
 		return m, fieldError(err)

@@ -9,6 +9,7 @@ import (
 	"belfry/platform"
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker"
 	"belfry/worker/send"
 )
 
@@ -35,7 +36,7 @@ func (a attempt) Begin(tx *store.Tx, job store.Job) (scheduler.Worker, error) {
 		return nil, fmt.Errorf("begin to publish post %d: %w", job.Subject, err)
 	}
 	if post.Held { // its job was started by hand, which is no approval
-		return a.end(scheduler.Outcome{Again: later(post.ScheduledTime, tx.Now()), Reason: store.Reason{Code: store.ReasonPaused}, Write: pause(job)}), nil
+		return a.end(scheduler.Outcome{Again: worker.Later(post.ScheduledTime, tx.Now()), Reason: store.Reason{Code: store.ReasonPaused}, Write: pause(job)}), nil
 	}
 	if TooLate(post, tx.Now()) && !job.Requested {
 		return a.end(skipped(job, tx.Now().Sub(post.ScheduledTime))), nil
@@ -109,13 +110,6 @@ func pause(job store.Job) func(*store.Tx) error {
 		own.Requested, own.Paused = false, true
 		return tx.Jobs.Put(&own)
 	}
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }
 
 // TooLate reports whether a post is skipped that is not out by now, unless it is asked for by hand.

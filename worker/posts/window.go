@@ -8,6 +8,7 @@ import (
 
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker"
 	"belfry/worker/send"
 )
 
@@ -51,7 +52,7 @@ func (a *attempt) takeSlot(tx *store.Tx, job store.Job) (wait *scheduler.Outcome
 			return nil, err
 		}
 	}
-	if at := later(window.Slot(pace.Posts, now, before), last); at.After(now) {
+	if at := worker.Later(window.Slot(pace.Posts, now, before), last); at.After(now) {
 		why := store.Reason{Code: store.ReasonWindow, Until: at}
 		return &scheduler.Outcome{Again: at, Reason: why, Write: change(job, func(_ *store.Tx, p *store.Post) { p.Reason = why })}, nil
 	}
@@ -98,7 +99,7 @@ func waitingBefore(tx *store.Tx, post store.Post) (n int, last time.Time, err er
 		}
 		n++
 		if other.Reason.Code == store.ReasonWindow {
-			last = later(last, later(job.Due, tx.Now()).Add(time.Millisecond))
+			last = worker.Later(last, worker.Later(job.Due, tx.Now()).Add(time.Millisecond))
 		}
 	}
 	return n, last, nil

@@ -11,6 +11,7 @@ import (
 
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker"
 	"belfry/worker/posts"
 )
 
@@ -56,11 +57,7 @@ func (w *Worker) Prepare(ctx context.Context, r Request) (Draft, error) {
 
 // PrepareChange checks a change to a rule: change gets the rule as a request.
 func (w *Worker) PrepareChange(ctx context.Context, id uint64, change func(*Request)) (Draft, error) {
-	var was store.Rule
-	err := w.db.View(func(tx *store.Tx) (err error) {
-		was, err = tx.Rules.Get(id)
-		return err
-	})
+	was, err := worker.Read(w.db, func(tx *store.Tx) (store.Rule, error) { return tx.Rules.Get(id) })
 	if err != nil {
 		return Draft{}, err
 	}

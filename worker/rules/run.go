@@ -8,6 +8,7 @@ import (
 	"belfry/platform"
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker"
 	"belfry/worker/posts"
 )
 
@@ -19,11 +20,7 @@ type made struct {
 
 // Run carries a rule out: it makes the texts, and in the transaction that ends the run the contents and posts.
 func (w *Worker) Run(ctx context.Context, job store.Job) (scheduler.Outcome, error) {
-	var rule store.Rule
-	err := w.db.View(func(tx *store.Tx) (err error) {
-		rule, err = tx.Rules.Get(job.Subject)
-		return err
-	})
+	rule, err := worker.Read(w.db, func(tx *store.Tx) (store.Rule, error) { return tx.Rules.Get(job.Subject) })
 	if err != nil {
 		return scheduler.Outcome{}, err
 	}

@@ -17,6 +17,7 @@ import (
 	"belfry/platform"
 	"belfry/platform/ai"
 	"belfry/store"
+	"belfry/worker"
 )
 
 // texts is what a run posts: one content for each text, and what the rule remembers of it.
@@ -311,10 +312,6 @@ func (w *Worker) spend(requests, tokens int, ask bool) error {
 		}
 		today.Requests += requests
 		today.Tokens += tokens
-		text, err := json.Marshal(today)
-		if err != nil {
-			return fmt.Errorf("write what the AI was asked: %w", err)
-		}
-		return tx.Settings.Set(settingSpent, string(text))
+		return worker.SetSetting(tx, settingSpent, today)
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"belfry/i18n"
 	"belfry/store"
+	"belfry/worker"
 )
 
 // Locale is the zone and the language of those who run Belfry.
@@ -66,11 +67,7 @@ func (w *Worker) Locale(tx *store.Tx) (Locale, error) {
 // Now returns the language and the zone as they are used now: UTC and the first language where nobody has chosen, or
 // the file cannot be read.
 func (w *Worker) Now() (lang string, zone *time.Location) {
-	var l Locale
-	_ = w.db.View(func(tx *store.Tx) (err error) {
-		l, err = w.Locale(tx)
-		return err
-	})
+	l, _ := worker.Read(w.db, w.Locale)
 	zone, err := time.LoadLocation(l.Timezone) // "" is UTC
 	if err != nil {                            // this machine's list of zones is older than the one that knew it
 		zone = time.UTC

@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -12,6 +13,7 @@ import (
 	"belfry/platform"
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker"
 )
 
 // Create writes the task, its deliveries and its job. The deliveries of a large one are written after it,
@@ -90,17 +92,21 @@ func running(tx *store.Tx, id uint64) (store.Task, error) {
 
 // Cancel ends a task before its next chat. What was sent stays on record.
 func (w *Worker) Cancel(tx *store.Tx, id uint64) (store.Task, error) {
-	task, err := tx.Tasks.Get(id)
-	if err != nil || task.Status == store.TaskCancelled {
-		return task, err
+	task, err := running(tx, id)
+	if task.Status == store.TaskCancelled {
+		return task, nil
 	}
-	if task.Status.Final() {
-		return task, store.Conflict("conflict.task_ended", id, i18n.M("task.status."+string(task.Status)+".name"))
+	if err != nil {
+		return task, err
 	}
 	if _, err := end(tx, &task, store.TaskCancelled, task.LastError); err != nil {
 		return task, err
 	}
-	return task, errors.Join(scheduler.Delete(tx, task.JobName()), scheduler.Delete(tx, task.CheckName()), scheduler.Delete(tx, task.PrepareName()))
+	return task, deleteJobs(tx, task)
+}
+
+func deleteJobs(tx *store.Tx, task store.Task) error {
+	return errors.Join(scheduler.Delete(tx, task.JobName()), scheduler.Delete(tx, task.CheckName()), scheduler.Delete(tx, task.PrepareName()))
 }
 
 // Retry has a task that has ended send to those chats again that did not get it: those that failed
@@ -165,11 +171,7 @@ func (w *Worker) DryRun(tx *store.Tx, id uint64) (store.Task, error) {
 
 // Preview sends the task's post to the account itself, at once.
 func (w *Worker) Preview(ctx context.Context, id uint64) (platform.Receipt, error) {
-	var task store.Task
-	err := w.db.View(func(tx *store.Tx) (err error) {
-		task, err = tx.Tasks.Get(id)
-		return err
-	})
+	task, err := worker.Read(w.db, func(tx *store.Tx) (store.Task, error) { return tx.Tasks.Get(id) })
 	if err != nil {
 		return platform.Receipt{}, err
 	}
@@ -214,17 +216,11 @@ func (w *Worker) deadline(task store.Task) time.Duration {
 // Measure counts the text of a request as the network does. A request that is not complete yet is
 // no error.
 func (w *Worker) Measure(r Request) (Measure, error) {
-	err := w.db.View(func(tx *store.Tx) (err error) {
-		r.Media, err = tx.Media.Fill(r.Media)
-		return err
-	})
+	media, err := worker.Read(w.db, func(tx *store.Tx) ([]store.Media, error) { return tx.Media.Fill(r.Media) })
 	if err != nil {
 		return Measure{}, err
 	}
-	task := store.Task{Text: r.Text, Format: r.Format, Media: r.Media}
-	if task.Format == "" {
-		task.Format = string(platform.Plain)
-	}
+	task := store.Task{Text: r.Text, Format: cmp.Or(r.Format, string(platform.Plain)), Media: media}
 	m, err := w.network.Check(platformPost(task, 0, ""))
 	if err != nil {
 		return m, fieldError(err)

@@ -8,14 +8,13 @@ import (
 	"belfry/platform"
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker"
 	"belfry/worker/send"
 )
 
-const (
-	// bans is how many chats in a row have to say that the account is banned there before it counts as
-	// restricted everywhere.
-	bans = 3
-)
+// bans is how many chats in a row have to say that the account is banned there before it counts as restricted
+// everywhere.
+const bans = 3
 
 // sent ends a step whose message the network has confirmed.
 func (w *Worker) sent(s *step, receipt platform.Receipt) scheduler.Outcome {
@@ -134,14 +133,14 @@ func (w *Worker) chatFailed(s *step, answer send.Answer) scheduler.Outcome {
 			}
 		}
 		d.Failures++
-		d.After = earlier(answer.Again, tx.Now().Add(longestWait))
+		d.After = worker.Earlier(answer.Again, tx.Now().Add(longestWait))
 		return status, why, changeChat(tx, d.ChatID, func(c *store.Chat) { c.LastError, c.LastTried = why, tx.Now() })
 	})
 }
 
 // waitChat has a chat wait as long as it was told.
 func (w *Worker) waitChat(s *step, e *platform.Error, answer send.Answer) scheduler.Outcome {
-	until := earlier(answer.Again, w.db.Now().Add(longestWait))
+	until := worker.Earlier(answer.Again, w.db.Now().Add(longestWait))
 	why := store.Reason{Code: store.ReasonSlowmode, Until: until}
 	return w.settle(s, func(tx *store.Tx, _ *store.Task, d *store.Delivery) (store.DeliveryStatus, store.Reason, error) {
 		lastTry(s, d, tx.Now(), store.TryWaits, store.Reason{Code: store.ReasonSlowmode}, int(e.Wait/time.Second))
@@ -163,13 +162,6 @@ func (w *Worker) waitIdentity(s *step, e *platform.Error, answer send.Answer) sc
 	})
 	out.Again, out.Hold, out.Reason = answer.Again, answer.Again, answer.Reason
 	return out
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
 }
 
 // accountOut has everything of the account wait until it can act again. The chat that showed that it is

@@ -9,6 +9,7 @@ import (
 	"belfry/platform"
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker"
 	"belfry/worker/send"
 )
 
@@ -205,15 +206,9 @@ func obstacle(tx *store.Tx, d *store.Delivery, identityID uint64, f found) (stor
 
 func changeTask(id uint64, fn func(*store.Task)) func(*store.Tx) error {
 	return func(tx *store.Tx) error {
-		task, err := tx.Tasks.Get(id)
-		if errors.Is(err, store.ErrNotFound) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		fn(&task)
-		task.UpdatedAt = tx.Now()
-		return tx.Tasks.Put(&task)
+		return worker.Change(tx.Tasks.Get, tx.Tasks.Put, id, func(t *store.Task) {
+			fn(t)
+			t.UpdatedAt = tx.Now()
+		})
 	}
 }

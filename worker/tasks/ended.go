@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"belfry/platform"
-	"belfry/scheduler"
 	"belfry/store"
 )
 
@@ -44,10 +43,8 @@ func (w *Worker) Remove(tx *store.Tx, id uint64) error {
 	if task.Attempts > 0 {
 		return store.Conflict("conflict.task_begun", id)
 	}
-	for _, job := range []string{task.JobName(), task.CheckName(), task.PrepareName()} {
-		if err := scheduler.Delete(tx, job); err != nil {
-			return err
-		}
+	if err := deleteJobs(tx, task); err != nil {
+		return err
 	}
 	for d := range tx.Deliveries.From(task.First) {
 		if d.TaskID != id || d.ID >= task.First+uint64(task.Total) {

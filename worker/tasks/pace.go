@@ -5,19 +5,11 @@ import (
 	"time"
 
 	"belfry/store"
+	"belfry/worker"
 )
 
 // longestWait is how long a chat may have the task wait at most. The longest slow mode is an hour.
 const longestWait = 24 * time.Hour
-
-// waitEnd returns when a stored wait ends, and zero if it is over. One that lies further ahead than its own
-// rule allows was written while the clock was wrong, and is void.
-func waitEnd(now, until time.Time, longest time.Duration) time.Time {
-	if !until.After(now) || until.Sub(now) > longest {
-		return time.Time{}
-	}
-	return until
-}
 
 // turn returns when the task's turn is, giving it one if it has none. Turns are as far from each
 // other as the pause of the task that had the one before, and taken in the order in which the tasks
@@ -36,18 +28,11 @@ func (w *Worker) turn(tx *store.Tx, task *store.Task, next store.Delivery, pace 
 		round += other.MaxPause
 	}
 	if task.Slot.IsZero() || task.Slot.Sub(now) > round {
-		task.Slot = later(now, waitEnd(now, pace.Next, round))
+		task.Slot = worker.Later(now, worker.WaitEnd(now, pace.Next, round))
 		pace.Next = task.Slot.Add(w.pause(task.MinPause, task.MaxPause))
 	}
 	gap := max(pace.Gap, task.MinPause)
-	return later(task.Slot, waitEnd(now, pace.Last.Add(gap), gap))
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
+	return worker.Later(task.Slot, worker.WaitEnd(now, pace.Last.Add(gap), gap))
 }
 
 // giveBack has the tasks of an account take their turns anew, because one of them is not going to use its

@@ -8,6 +8,7 @@ import (
 
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker"
 )
 
 const (
@@ -125,7 +126,7 @@ func putPrepare(tx *store.Tx, task store.Task) error {
 }
 
 // startOf is when a task may begin.
-func startOf(tx *store.Tx, task store.Task) time.Time { return later(task.StartAt, tx.Now()) }
+func startOf(tx *store.Tx, task store.Task) time.Time { return worker.Later(task.StartAt, tx.Now()) }
 
 // ready has a task begin whose deliveries are all there, or go on. A job that waits for that has to be given
 // another time than it has.

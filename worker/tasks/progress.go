@@ -6,6 +6,7 @@ import (
 
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker"
 )
 
 // Progress is what comes next in a task.
@@ -42,10 +43,7 @@ func (w *Worker) ProgressOf(tx *store.Tx, task store.Task) (p Progress, err erro
 	if p.Paused = job.State == store.JobPaused || job.Paused; p.Paused || job.State == store.JobSetAside {
 		return p, nil
 	}
-	p.At = job.Due
-	if p.Why.Until.After(p.At) {
-		p.At = p.Why.Until
-	}
+	p.At = worker.Later(job.Due, p.Why.Until)
 	p.Ends, err = w.estimate(tx, task, p)
 	return p, err
 }
@@ -72,11 +70,7 @@ func (w *Worker) estimate(tx *store.Tx, task store.Task, p Progress) (time.Time,
 	if each > 0 && left > tooFar/each {
 		return time.Time{}, nil
 	}
-	from := tx.Now()
-	if p.At.After(from) {
-		from = p.At
-	}
-	return from.Add(left * each), nil
+	return worker.Later(tx.Now(), p.At).Add(left * each), nil
 }
 
 // quietLength is how much of a day is quiet.

@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,11 +60,8 @@ func (w *Worker) Prepare(r Request) (Draft, error) {
 	if d.task, err = w.post(r); err != nil {
 		return d, err
 	}
-	d.task.MaxAttempts, d.task.DailyCap = r.Attempts, r.DailyCap
+	d.task.MaxAttempts, d.task.DailyCap = cmp.Or(r.Attempts, w.cfg.Attempts), r.DailyCap
 	d.task.MinPause, d.task.MaxPause = w.cfg.MinPause, w.cfg.MaxPause
-	if d.task.MaxAttempts == 0 {
-		d.task.MaxAttempts = w.cfg.Attempts
-	}
 	if err := d.setPauses(r); err != nil {
 		return d, err
 	}
@@ -98,9 +96,7 @@ func (w *Worker) post(r Request) (store.Task, error) {
 	if err != nil {
 		return t, err
 	}
-	if t.Format == "" {
-		t.Format = string(platform.Plain)
-	}
+	t.Format = cmp.Or(t.Format, string(platform.Plain))
 	if _, err := w.network.Check(platformPost(t, 0, "")); err != nil {
 		return t, fieldError(err)
 	}
@@ -252,11 +248,7 @@ func usualAccount(tx *store.Tx) (store.Identity, error) {
 // fieldError turns a network's objection into one about the request's field.
 func fieldError(err error) error {
 	e := platform.AsError(err)
-	field := e.Field
-	if field == "" {
-		field = "text"
-	}
-	return store.Invalid(field, "invalid.refused", store.Detail(e.Error()))
+	return store.Invalid(cmp.Or(e.Field, "text"), "invalid.refused", store.Detail(e.Error()))
 }
 
 // Seconds is a length of time that was given in seconds; one that no pause can have stays too long.

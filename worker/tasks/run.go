@@ -9,6 +9,7 @@ import (
 	"belfry/platform"
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker"
 	"belfry/worker/send"
 )
 
@@ -128,7 +129,7 @@ func (w *sender) begin(tx *store.Tx, job store.Job) error {
 
 // mayNot returns when the task is to come again if nothing may be sent for it now, and why.
 func (w *Worker) mayNot(now time.Time, task store.Task, next store.Delivery, pace store.Pace) scheduler.Outcome {
-	if at := waitEnd(now, next.After, longestWait); !at.IsZero() {
+	if at := worker.WaitEnd(now, next.After, longestWait); !at.IsZero() {
 		why := next.Reason
 		why.Until = at
 		return scheduler.Outcome{Again: at, Reason: why}
@@ -191,7 +192,7 @@ func (w *Worker) fix(s *step, chat platform.Chat, asked bool) (ready bool, out s
 		case !why.Zero():
 			out, err = w.settleUnasked(tx, s, d, store.DeliverySkipped, why)
 			return err
-		case !waitEnd(tx.Now(), row.SlowUntil, longestWait).IsZero():
+		case !worker.WaitEnd(tx.Now(), row.SlowUntil, longestWait).IsZero():
 			d.After = row.SlowUntil
 			out, err = w.settleUnasked(tx, s, d, store.DeliveryPending, store.Reason{Code: store.ReasonSlowmode, Until: d.After})
 			return err

@@ -7,6 +7,7 @@ import (
 	"belfry/platform"
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker"
 )
 
 // change is what a step's end means for its delivery and its task: they are changed in place, and the
@@ -182,14 +183,8 @@ func changeChat(tx *store.Tx, id uint64, fn func(*store.Chat)) error {
 	if id == 0 {
 		return nil
 	}
-	chat, err := tx.Chats.Get(id)
-	if errors.Is(err, store.ErrNotFound) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	fn(&chat)
-	chat.UpdatedAt = tx.Now()
-	return tx.Chats.Put(&chat)
+	return worker.Change(tx.Chats.Get, tx.Chats.Put, id, func(c *store.Chat) {
+		fn(c)
+		c.UpdatedAt = tx.Now()
+	})
 }

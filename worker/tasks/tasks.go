@@ -11,7 +11,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"math/rand/v2"
 	"sync/atomic"
 	"time"
 
@@ -131,17 +130,13 @@ func New(db *store.DB, network Network, cfg Config) *Worker {
 	for _, result := range []store.DeliveryStatus{store.DeliverySent, store.DeliveryFailed, store.DeliverySkipped} {
 		deliveries.WithLabelValues(string(result))
 	}
-	w := &Worker{db: db, network: network, cfg: cfg, pause: randomPause, deliveries: deliveries}
+	w := &Worker{db: db, network: network, cfg: cfg, pause: worker.Pause, deliveries: deliveries}
 	w.SetZone(cfg.Zone)
 	return w
 }
 
 // SetZone sets the zone of quiet hours, and of the days of the cap.
 func (w *Worker) SetZone(zone *time.Location) { w.zone.Store(zone) }
-
-func randomPause(from, to time.Duration) time.Duration {
-	return from + time.Duration(rand.Int64N(int64(to-from)+1))
-}
 
 func (w *Worker) metrics() []prometheus.Collector {
 	return []prometheus.Collector{w.deliveries,
