@@ -13,7 +13,7 @@ import (
 	"belfry/worker/send"
 )
 
-// sender is a run: a message to the client of a booking, or the outcome if there is nothing to send.
+// sender is a run: a message to the client of a booking.
 type sender struct {
 	*Worker
 	asks bool // it is the feedback question, and no reminder
@@ -24,7 +24,6 @@ type sender struct {
 	identity  store.Identity
 	unreached int // attempts in a row, of any message of the bot, that have found no connection
 	drops     map[int64]store.Reason
-	ended     *scheduler.Outcome
 }
 
 // Begin decides in the claim's transaction which message is to be sent now: of several reminders that are due the last one.
@@ -34,7 +33,7 @@ func (s sender) Begin(tx *store.Tx, job store.Job) (scheduler.Worker, error) {
 	}
 	b, err := tx.Bookings.Get(job.Subject)
 	if errors.Is(err, store.ErrNotFound) {
-		return s.end(scheduler.Outcome{Write: func(tx *store.Tx) error { return scheduler.Delete(tx, job.Name) }}), nil
+		return send.Ended{Write: func(tx *store.Tx) error { return scheduler.Delete(tx, job.Name) }}, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("begin to write to the client of booking %d: %w", job.Subject, err)
@@ -42,7 +41,7 @@ func (s sender) Begin(tx *store.Tx, job store.Job) (scheduler.Worker, error) {
 	s.drops = make(map[int64]store.Reason)
 	m := s.due(b, tx.Now(), job.Requested)
 	if m == nil {
-		return s.end(scheduler.Outcome{Write: s.change(job, nil)}), nil
+		return send.Ended{Write: s.change(job, nil)}, nil
 	}
 	s.message = *m
 	until, why, err := s.quiet(tx, b, job)
@@ -52,7 +51,7 @@ func (s sender) Begin(tx *store.Tx, job store.Job) (scheduler.Worker, error) {
 	known, reachable := peer(tx, b)
 	switch {
 	case !until.IsZero():
-		return s.end(scheduler.Outcome{Again: until, WallClock: true, Reason: why, Write: s.change(job, func(m *store.BookingMessage) { m.Reason = why })}), nil
+		return send.Ended{Again: until, WallClock: true, Reason: why, Write: s.change(job, func(m *store.BookingMessage) { m.Reason = why })}, nil
 	case !why.Zero():
 		return s.drop(job, why), nil
 	case !reachable:
@@ -63,7 +62,7 @@ func (s sender) Begin(tx *store.Tx, job store.Job) (scheduler.Worker, error) {
 	}
 	if why, may := send.MayAct(s.identity); !may {
 		out := scheduler.Outcome{Write: s.change(job, func(m *store.BookingMessage) { m.Reason = why })}
-		return s.end(send.HoldIdentity(out, job, s.identity, why, tx.Now())), nil
+		return send.Ended(send.HoldIdentity(out, job, s.identity, why, tx.Now())), nil
 	}
 	settings, err := s.Settings(tx)
 	if err != nil {
@@ -122,22 +121,13 @@ func (s sender) quiet(tx *store.Tx, b store.Booking, job store.Job) (until time.
 	return until, store.Reason{Code: store.ReasonQuiet}, nil
 }
 
-// end returns a run that has nothing to send.
-func (s sender) end(out scheduler.Outcome) sender {
-	s.ended = &out
-	return s
-}
-
 // drop ends the message without sending it.
-func (s sender) drop(job store.Job, why store.Reason) sender {
-	return s.end(scheduler.Outcome{Reason: why, Write: s.change(job, func(m *store.BookingMessage) { m.State, m.Reason = store.MessageDropped, why })})
+func (s sender) drop(job store.Job, why store.Reason) send.Ended {
+	return send.Ended{Reason: why, Write: s.change(job, func(m *store.BookingMessage) { m.State, m.Reason = store.MessageDropped, why })}
 }
 
 // Run sends the message.
 func (s sender) Run(ctx context.Context, job store.Job) (scheduler.Outcome, error) {
-	if s.ended != nil {
-		return *s.ended, nil
-	}
 	ctx, cancel := context.WithTimeout(ctx, deadline)
 	defer cancel()
 	receipt, err := s.as(s.identity.ID).Publish(ctx, s.post)

@@ -17,14 +17,13 @@ import (
 	"belfry/worker/send"
 )
 
-// attempt is a run: the job as its claim has left it, or the outcome if there is nothing to do.
+// attempt is a run: the job as its claim has left it.
 type attempt struct {
 	*Worker
 	own       store.OwnJob
 	identity  store.Identity
 	unreached int
 	refused   error // why what the claim was to do was not done; nil: it was, or the run does it
-	ended     *scheduler.Outcome
 }
 
 // Begin gives what the run is to send its key, unless an attempt before has.
@@ -32,8 +31,7 @@ func (w *Worker) Begin(tx *store.Tx, job store.Job) (scheduler.Worker, error) {
 	a := attempt{Worker: w}
 	own, err := tx.OwnJobs.Get(job.Subject)
 	if errors.Is(err, store.ErrNotFound) {
-		a.ended = &scheduler.Outcome{Failed: true, SetAside: true, Reason: store.Reason{Code: store.ReasonError, Detail: err.Error()}}
-		return a, nil
+		return send.Ended{Failed: true, SetAside: true, Reason: store.Reason{Code: store.ReasonError, Detail: err.Error()}}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -51,11 +49,10 @@ func (w *Worker) Begin(tx *store.Tx, job store.Job) (scheduler.Worker, error) {
 	a.unreached = send.Unreached(tx, job.Lane)
 	a.identity, err = tx.Identities.Get(own.Action.IdentityID)
 	if errors.Is(err, store.ErrNotFound) {
-		out := a.failed(store.Reason{Code: store.ReasonIdentityGone})
-		a.ended, err = &out, nil
-	} else if why, may := send.MayAct(a.identity); err == nil && !may {
-		out := send.HoldIdentity(scheduler.Outcome{}, job, a.identity, why, tx.Now())
-		a.ended = &out
+		return send.Ended(a.failed(store.Reason{Code: store.ReasonIdentityGone})), nil
+	}
+	if why, may := send.MayAct(a.identity); err == nil && !may {
+		return send.Ended(send.HoldIdentity(scheduler.Outcome{}, job, a.identity, why, tx.Now())), nil
 	}
 	return a, err
 }
@@ -100,9 +97,6 @@ func gone(err error) error {
 
 // Run takes the job's action.
 func (a attempt) Run(ctx context.Context, job store.Job) (scheduler.Outcome, error) {
-	if a.ended != nil {
-		return *a.ended, nil
-	}
 	ctx, cancel := context.WithTimeout(ctx, limit(a.own))
 	defer cancel()
 	var learned func(*store.Tx) error

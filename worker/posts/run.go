@@ -13,7 +13,7 @@ import (
 	"belfry/worker/send"
 )
 
-// attempt is a run: a post to publish, as it was before, or the outcome if there is nothing to do.
+// attempt is a run: a post to publish, as it was before.
 type attempt struct {
 	*Worker
 	post     store.Post
@@ -22,7 +22,6 @@ type attempt struct {
 	// unreached is how many attempts in a row, of any post of the lane, have found no connection.
 	unreached int
 	slot      int64 // that it has taken in the window; 0: there is none
-	ended     *scheduler.Outcome
 }
 
 // Begin decides in the claim's transaction whether the post is to be published now and, if so, says so in its
@@ -30,30 +29,30 @@ type attempt struct {
 func (a attempt) Begin(tx *store.Tx, job store.Job) (scheduler.Worker, error) {
 	post, err := tx.Posts.Get(job.Subject)
 	if errors.Is(err, store.ErrNotFound) || (err == nil && post.Status.Final()) {
-		return a.end(scheduler.Outcome{}), nil
+		return send.Ended{}, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("begin to publish post %d: %w", job.Subject, err)
 	}
 	if post.Held { // its job was started by hand, which is no approval
-		return a.end(scheduler.Outcome{Again: worker.Later(post.ScheduledTime, tx.Now()), Reason: store.Reason{Code: store.ReasonPaused}, Write: pause(job)}), nil
+		return send.Ended{Again: worker.Later(post.ScheduledTime, tx.Now()), Reason: store.Reason{Code: store.ReasonPaused}, Write: pause(job)}, nil
 	}
 	if TooLate(post, tx.Now()) && !job.Requested {
-		return a.end(skipped(job, tx.Now().Sub(post.ScheduledTime))), nil
+		return send.Ended(skipped(job, tx.Now().Sub(post.ScheduledTime))), nil
 	}
 	identity, err := tx.Identities.Get(post.IdentityID)
 	if errors.Is(err, store.ErrNotFound) {
-		return a.end(failed(job, store.Reason{Code: store.ReasonIdentityGone})), nil
+		return send.Ended(failed(job, store.Reason{Code: store.ReasonIdentityGone})), nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("begin to publish post %d: %w", job.Subject, err)
 	}
 	if why, may := send.MayAct(identity); !may {
 		out := scheduler.Outcome{Write: change(job, func(_ *store.Tx, p *store.Post) { p.Reason = why })}
-		return a.end(send.HoldIdentity(out, job, identity, why, tx.Now())), nil
+		return send.Ended(send.HoldIdentity(out, job, identity, why, tx.Now())), nil
 	}
 	if a.on, err = a.network(post.Platform); err != nil {
-		return a.end(failed(job, store.Reason{Code: store.ReasonRefused, Detail: err.Error()})), nil
+		return send.Ended(failed(job, store.Reason{Code: store.ReasonRefused, Detail: err.Error()})), nil
 	}
 	a.post, a.identity, a.unreached = post, identity, send.Unreached(tx, job.Lane)
 	wait, err := a.takeSlot(tx, job)
@@ -61,24 +60,15 @@ func (a attempt) Begin(tx *store.Tx, job store.Job) (scheduler.Worker, error) {
 		return nil, err
 	}
 	if wait != nil {
-		return a.end(*wait), nil
+		return send.Ended(*wait), nil
 	}
 	post.Status, post.Unsettled, post.Slot, post.UpdatedAt = store.PostPublishing, true, 0, tx.Now()
 	post.Attempts++
 	return a, tx.Posts.Put(&post)
 }
 
-// end returns a run that has nothing to do.
-func (a attempt) end(out scheduler.Outcome) attempt {
-	a.ended = &out
-	return a
-}
-
 // Run publishes the post.
 func (a attempt) Run(ctx context.Context, job store.Job) (scheduler.Outcome, error) {
-	if a.ended != nil {
-		return *a.ended, nil
-	}
 	deadline := a.cfg.Deadline
 	if len(a.post.Media) > 0 {
 		deadline *= mediaDeadline
