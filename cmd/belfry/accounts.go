@@ -21,9 +21,7 @@ func newAccounts() *cobra.Command {
 		newWatch("add NAME...", "Watch accounts. A NAME is a user name, with or without @, or the address of a profile.",
 			func(args []string) (string, error) { return strings.Join(args, "\n"), nil }),
 		newWatch("import FILE", "Watch the accounts of a list, one name in a line, or of a CSV file with a header. - reads standard input.", readList),
-		newAPICommand("remove ID", "Remove an account and its history.", func(ctx context.Context, l *local, args []string) error {
-			return l.call(ctx, http.MethodDelete, "/accounts/"+args[0], nil, nil)
-		}),
+		newCall("remove ID", "Remove an account and its history.", http.MethodDelete, "/accounts/{id}"),
 		newAccountsCheck())
 }
 

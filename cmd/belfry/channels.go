@@ -13,10 +13,10 @@ import (
 // newChannels returns the commands for channels that are read.
 func newChannels() *cobra.Command {
 	return newGroup("channels", "Channels that are read: add, list, pause and read them.", newChannelsList, newChannelsAdd(),
-		newChannelAction("remove", "Remove a channel and its messages.", http.MethodDelete, ""),
-		newChannelAction("pause", "Pause a channel.", http.MethodPost, "/pause"),
-		newChannelAction("resume", "Resume a channel.", http.MethodPost, "/resume"),
-		newChannelAction("read", "Read a channel now.", http.MethodPost, "/read"),
+		newCall("remove ID", "Remove a channel and its messages.", http.MethodDelete, "/channels/{id}"),
+		newCall("pause ID", "Pause a channel.", http.MethodPost, "/channels/{id}/pause"),
+		newCall("resume ID", "Resume a channel.", http.MethodPost, "/channels/{id}/resume"),
+		newCall("read ID", "Read a channel now.", http.MethodPost, "/channels/{id}/read"),
 		newChannelsMessages(), newChannelsHoles(), newChannelsImport())
 }
 
@@ -98,13 +98,6 @@ func addChannel(ctx context.Context, l *local, name string, dry bool, request an
 	}
 	_, err := fmt.Fprintln(l.out, "and more")
 	return err
-}
-
-// newChannelAction returns a command that acts on a channel.
-func newChannelAction(name, short, method, path string) *cobra.Command {
-	return newAPICommand(name+" ID", short, func(ctx context.Context, l *local, args []string) error {
-		return l.call(ctx, method, "/channels/"+args[0]+path, nil, nil)
-	})
 }
 
 // shownMessage is a message as the API shows it.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"net/url"
@@ -19,7 +20,8 @@ import (
 
 // newJobs returns the commands for jobs.
 func newJobs() *cobra.Command {
-	return newGroup("jobs", "Jobs: list, make, pause, resume and run them.", newJobsList, newJobShow(), newJobCreate(), newJobReschedule(),
+	return newGroup("jobs", "Jobs: list, make, pause, resume and run them.", newJobsList,
+		newAsk("show JOB", "Show a job.", http.MethodGet, "/jobs/{id}", cliJob.print), newJobCreate(), newJobReschedule(),
 		newPause("pause", "Pause jobs, or all."), newPause("resume", "Resume jobs, or all."),
 		newBulk("run", "Run jobs now. Their schedules do not change."), newBulk("delete", "Delete own jobs, or cancel the posts of posts' jobs."),
 		newJobPreview(), newJobHistory(), newJobCounts(), newWhyNot())
@@ -49,16 +51,8 @@ func newJobsList() *cobra.Command {
 	})
 }
 
-// newJobShow returns the command that shows a job.
-func newJobShow() *cobra.Command {
-	return withJSON(newAPICommand("show JOB", "Show a job.", func(ctx context.Context, l *local, args []string) error {
-		var j cliJob
-		return l.ask(ctx, http.MethodGet, jobPath(args[0]), nil, &j, func() error { return l.printJob(j) })
-	}))
-}
-
-// printJob prints what a job is and how it stands.
-func (l *local) printJob(j cliJob) error {
+// print prints what a job is and how it stands.
+func (j cliJob) print(w io.Writer) error {
 	does := ""
 	if j.Action != nil {
 		does = j.Action.Type
@@ -68,10 +62,10 @@ func (l *local) printJob(j cliJob) error {
 		{"Why", j.Reason.Text}, {"Last run (UTC)", moment(j.LastRun)}, {"Last result", j.LastResult}, {"Tags", strings.Join(j.Tags, ", ")},
 	}
 	lines = slices.DeleteFunc(lines, func(line [2]string) bool { return line[1] == "" })
-	if err := printTable(l.out, "FIELD|VALUE", lines, func(line [2]string) []any { return []any{line[0], line[1]} }); err != nil || does == "" || j.Action.Secret == "" {
+	if err := printTable(w, "FIELD|VALUE", lines, func(line [2]string) []any { return []any{line[0], line[1]} }); err != nil || does == "" || j.Action.Secret == "" {
 		return err
 	}
-	_, err := fmt.Fprintf(l.out, "Signing secret, shown only now: %s\n", j.Action.Secret)
+	_, err := fmt.Fprintf(w, "Signing secret, shown only now: %s\n", j.Action.Secret)
 	return err
 }
 
@@ -162,7 +156,7 @@ func newJobCreate() *cobra.Command {
 			body["tags"] = what.Tags
 		}
 		var j cliJob
-		return l.ask(ctx, http.MethodPost, "/jobs", body, &j, func() error { return l.printJob(j) })
+		return l.ask(ctx, http.MethodPost, "/jobs", body, &j, func() error { return j.print(l.out) })
 	})
 	bind(c.Flags(), &what)
 	bind(c.Flags(), &when)
@@ -178,7 +172,7 @@ func newJobReschedule() *cobra.Command {
 			return err
 		}
 		var j cliJob
-		return l.ask(ctx, http.MethodPost, jobPath(args[0])+"/reschedule", map[string]any{"trigger": trigger}, &j, func() error { return l.printJob(j) })
+		return l.ask(ctx, http.MethodPost, jobPath(args[0])+"/reschedule", map[string]any{"trigger": trigger}, &j, func() error { return j.print(l.out) })
 	})
 	bind(c.Flags(), &when)
 	return withJSON(c)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"slices"
@@ -34,28 +35,26 @@ func newJobCounts() *cobra.Command {
 		name string
 		n    int
 	}
-	return withJSON(newAPICommand("counts", "Count the jobs by kind and state.", func(ctx context.Context, l *local, _ []string) error {
-		var all struct {
-			Total, Active int
-			ByKind        map[string]int `json:"by_kind"`
-			ByState       map[string]int `json:"by_state"`
-			NextRun       time.Time      `json:"next_run"`
+	type counts struct {
+		Total, Active int
+		ByKind        map[string]int `json:"by_kind"`
+		ByState       map[string]int `json:"by_state"`
+		NextRun       time.Time      `json:"next_run"`
+	}
+	return newAsk("counts", "Count the jobs by kind and state.", http.MethodGet, "/jobs/counts", func(all counts, w io.Writer) error {
+		rows := []count{{"total", all.Total}, {"active", all.Active}}
+		for _, kind := range slices.Sorted(maps.Keys(all.ByKind)) {
+			rows = append(rows, count{"kind " + kind, all.ByKind[kind]})
 		}
-		return l.ask(ctx, http.MethodGet, "/jobs/counts", nil, &all, func() error {
-			rows := []count{{"total", all.Total}, {"active", all.Active}}
-			for _, kind := range slices.Sorted(maps.Keys(all.ByKind)) {
-				rows = append(rows, count{"kind " + kind, all.ByKind[kind]})
-			}
-			for _, state := range slices.Sorted(maps.Keys(all.ByState)) {
-				rows = append(rows, count{"state " + state, all.ByState[state]})
-			}
-			if err := printTable(l.out, "JOBS|NUMBER", rows, func(c count) []any { return []any{c.name, c.n} }); err != nil || all.NextRun.IsZero() {
-				return err
-			}
-			_, err := fmt.Fprintf(l.out, "next run (UTC): %s\n", moment(all.NextRun))
+		for _, state := range slices.Sorted(maps.Keys(all.ByState)) {
+			rows = append(rows, count{"state " + state, all.ByState[state]})
+		}
+		if err := printTable(w, "JOBS|NUMBER", rows, func(c count) []any { return []any{c.name, c.n} }); err != nil || all.NextRun.IsZero() {
 			return err
-		})
-	}))
+		}
+		_, err := fmt.Fprintf(w, "next run (UTC): %s\n", moment(all.NextRun))
+		return err
+	})
 }
 
 // newWhyNot returns the command that lists the jobs that did not run when they could have.
@@ -64,14 +63,11 @@ func newWhyNot() *cobra.Command {
 		Job, Code, Text string
 		Since, Until    time.Time
 	}
-	return withJSON(newAPICommand("why-not", "List the jobs that did not run when they could have.", func(ctx context.Context, l *local, _ []string) error {
-		var listed struct{ Items []notRun }
-		return l.ask(ctx, http.MethodGet, "/jobs/why-not", nil, &listed, func() error {
-			return printTable(l.out, "JOB|CODE|SINCE (UTC)|UNTIL (UTC)|WHY", listed.Items, func(n notRun) []any {
-				return []any{n.Job, n.Code, moment(n.Since), moment(n.Until), n.Text}
-			})
+	return newAsk("why-not", "List the jobs that did not run when they could have.", http.MethodGet, "/jobs/why-not", func(listed struct{ Items []notRun }, w io.Writer) error {
+		return printTable(w, "JOB|CODE|SINCE (UTC)|UNTIL (UTC)|WHY", listed.Items, func(n notRun) []any {
+			return []any{n.Job, n.Code, moment(n.Since), moment(n.Until), n.Text}
 		})
-	}))
+	})
 }
 
 // newPause returns the command that pauses or resumes jobs, or all.

@@ -28,15 +28,11 @@ func newList[T any](use, short, path string, filters [][2]string, header string,
 				query.Set(name, *value)
 			}
 		}
-		path := path
-		for _, id := range args {
-			path = strings.Replace(path, "{id}", id, 1)
-		}
 		var listed struct {
 			Items []T
 			Next  string `json:"next_cursor"`
 		}
-		return l.ask(ctx, http.MethodGet, path+"?"+query.Encode(), nil, &listed, func() error {
+		return l.ask(ctx, http.MethodGet, pathOf(path, args)+"?"+query.Encode(), nil, &listed, func() error {
 			if err := printTable(l.out, header, listed.Items, row); err != nil || listed.Next == "" {
 				return err
 			}
@@ -50,6 +46,27 @@ func newList[T any](use, short, path string, filters [][2]string, header string,
 	bind(c.Flags(), &page)
 	given["cursor"] = c.Flags().String("cursor", "", "Where the page before ended.")
 	return withJSON(c)
+}
+
+// newAsk returns a command that sends a request to the API at path, in which {id} stands for the argument. It prints what
+// show writes of the answer, or JSON.
+func newAsk[T any](use, help, method, path string, show func(T, io.Writer) error) *cobra.Command {
+	return withJSON(newAPICommand(use, help, func(ctx context.Context, l *local, args []string) error {
+		var answer T
+		return l.ask(ctx, method, pathOf(path, args), nil, &answer, func() error { return show(answer, l.out) })
+	}))
+}
+
+// newCall returns a command that sends a request as [newAsk] does, and prints nothing.
+func newCall(use, help, method, path string) *cobra.Command {
+	return newAPICommand(use, help, func(ctx context.Context, l *local, args []string) error {
+		return l.call(ctx, method, pathOf(path, args), nil, nil)
+	})
+}
+
+// pathOf puts the argument of a command in the place of {id}.
+func pathOf(path string, args []string) string {
+	return strings.Replace(path, "{id}", url.PathEscape(strings.Join(args, "")), 1)
 }
 
 // printTable prints a header and a row for each item.

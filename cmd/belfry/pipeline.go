@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 	"time"
@@ -19,41 +20,31 @@ func newPipeline() *cobra.Command {
 
 // newPipelineList returns the command that lists the stages.
 func newPipelineList() *cobra.Command {
-	return withJSON(newAPICommand("list", "List the stages, in the order in which a message passes them.", func(ctx context.Context, l *local, _ []string) error {
-		type stage struct {
-			Stage                                                   string
-			In, Done, Skipped, Retrying, Parked, Waiting, Lost, Lag int64
-			Rate                                                    float64
-			Oldest                                                  time.Time
-		}
-		var out struct{ Stages []stage }
-		return l.ask(ctx, http.MethodGet, "/pipeline", nil, &out, func() error {
-			return printTable(l.out, "STAGE|IN|DONE|SKIPPED|RETRYING|PARKED|WAITING|LOST|OLDEST (UTC)|A MINUTE", out.Stages, func(s stage) []any {
-				return []any{s.Stage, s.In, s.Done, s.Skipped, s.Retrying, s.Parked, s.Waiting, s.Lost, moment(s.Oldest), strconv.FormatFloat(s.Rate, 'f', 1, 64)}
-			})
+	type stage struct {
+		Stage                                                   string
+		In, Done, Skipped, Retrying, Parked, Waiting, Lost, Lag int64
+		Rate                                                    float64
+		Oldest                                                  time.Time
+	}
+	return newAsk("list", "List the stages, in the order in which a message passes them.", http.MethodGet, "/pipeline", func(out struct{ Stages []stage }, w io.Writer) error {
+		return printTable(w, "STAGE|IN|DONE|SKIPPED|RETRYING|PARKED|WAITING|LOST|OLDEST (UTC)|A MINUTE", out.Stages, func(s stage) []any {
+			return []any{s.Stage, s.In, s.Done, s.Skipped, s.Retrying, s.Parked, s.Waiting, s.Lost, moment(s.Oldest), strconv.FormatFloat(s.Rate, 'f', 1, 64)}
 		})
-	}))
+	})
 }
 
 // newPipelinePassport returns the command that shows what the stages made of a message.
 func newPipelinePassport() *cobra.Command {
-	return withJSON(newAPICommand("passport ID", "Show what the stages made of a message.", func(ctx context.Context, l *local, args []string) error {
-		type stamp struct {
-			Stage, State string
-			At           time.Time
-			Reason       *struct{ Text string }
-		}
-		var out struct{ Stages []stamp }
-		return l.ask(ctx, http.MethodGet, "/messages/"+args[0]+"/passport", nil, &out, func() error {
-			return printTable(l.out, "STAGE|STATE|AT (UTC)|WHY", out.Stages, func(s stamp) []any {
-				why := ""
-				if s.Reason != nil {
-					why = s.Reason.Text
-				}
-				return []any{s.Stage, s.State, moment(s.At), why}
-			})
+	type stamp struct {
+		Stage, State string
+		At           time.Time
+		Reason       struct{ Text string }
+	}
+	return newAsk("passport ID", "Show what the stages made of a message.", http.MethodGet, "/messages/{id}/passport", func(out struct{ Stages []stamp }, w io.Writer) error {
+		return printTable(w, "STAGE|STATE|AT (UTC)|WHY", out.Stages, func(s stamp) []any {
+			return []any{s.Stage, s.State, moment(s.At), s.Reason.Text}
 		})
-	}))
+	})
 }
 
 // newPipelineReplay returns the command that has a stage handle messages once more.

@@ -17,10 +17,10 @@ import (
 // newPosts returns the commands for posts.
 func newPosts() *cobra.Command {
 	return newGroup("posts", "Posts: create, list, cancel, retry and approve them.", newPostsList,
-		newPostsShow(), newPostsCreate(),
-		newPostAction("cancel", "Cancel a post before it is published.", http.MethodDelete, ""),
-		newPostAction("retry", "Send a failed or unknown post again.", http.MethodPost, "/retry"),
-		newPostAction("approve", "Approve a post: it is published at its time, or at once if that has passed.", http.MethodPost, "/approve"))
+		newAsk("show ID", "Show a post.", http.MethodGet, "/scheduled-posts/{id}", postShown.printAll), newPostsCreate(),
+		newAsk("cancel ID", "Cancel a post before it is published.", http.MethodDelete, "/scheduled-posts/{id}", postShown.print),
+		newAsk("retry ID", "Send a failed or unknown post again.", http.MethodPost, "/scheduled-posts/{id}/retry", postShown.print),
+		newAsk("approve ID", "Approve a post: it is published at its time, or at once if that has passed.", http.MethodPost, "/scheduled-posts/{id}/approve", postShown.print))
 }
 
 // postShown is a post as the API shows it.
@@ -58,21 +58,16 @@ func newPostsList() *cobra.Command {
 // beginning is the beginning of a text, for a column.
 func beginning(text string) string { return store.Shorten(strings.Join(strings.Fields(text), " "), 40) }
 
-// newPostsShow returns the command that shows a post.
-func newPostsShow() *cobra.Command {
-	return withJSON(newAPICommand("show ID", "Show a post.", func(ctx context.Context, l *local, args []string) error {
-		var p postShown
-		return l.ask(ctx, http.MethodGet, "/scheduled-posts/"+args[0], nil, &p, func() error {
-			err := printFields(l.out, [][2]any{
-				{"status", p.state()}, {"why", p.Reason.Text}, {"time (UTC)", moment(p.ScheduledTime)}, {"network", p.Platform}, {"target", p.Target},
-				{"attempts", p.Attempts}, {"published (UTC)", moment(p.PublishedAt)}, {"link", p.Link},
-			})
-			if err == nil {
-				_, err = fmt.Fprintf(l.out, "\n%s\n", p.Text)
-			}
-			return err
-		})
-	}))
+// printAll prints a post with its text.
+func (p postShown) printAll(w io.Writer) error {
+	err := printFields(w, [][2]any{
+		{"status", p.state()}, {"why", p.Reason.Text}, {"time (UTC)", moment(p.ScheduledTime)}, {"network", p.Platform}, {"target", p.Target},
+		{"attempts", p.Attempts}, {"published (UTC)", moment(p.PublishedAt)}, {"link", p.Link},
+	})
+	if err == nil {
+		_, err = fmt.Fprintf(w, "\n%s\n", p.Text)
+	}
+	return err
 }
 
 // newPostsCreate returns the command that schedules a post.
@@ -131,12 +126,4 @@ func readText(text *string) error {
 func (p postShown) print(w io.Writer) error {
 	_, err := fmt.Fprintf(w, "post %d: %s, %s (UTC)\n", p.ID, p.state(), moment(p.ScheduledTime))
 	return err
-}
-
-// newPostAction returns a command for one action on a post.
-func newPostAction(name, short, method, action string) *cobra.Command {
-	return withJSON(newAPICommand(name+" ID", short, func(ctx context.Context, l *local, args []string) error {
-		var p postShown
-		return l.ask(ctx, method, "/scheduled-posts/"+args[0]+action, nil, &p, func() error { return p.print(l.out) })
-	}))
 }

@@ -17,14 +17,12 @@ const rulesPath = "/auto-posting/rules"
 // newRules returns the commands for rules.
 func newRules() *cobra.Command {
 	return newGroup("rules", "Rules that make posts: create, list, run, pause, resume and delete them.", newRulesList,
-		newRulesShow(), newRulesCreate(),
-		newRuleAction("run", "Carry a rule out now. Its schedule does not change.", "/run"),
-		newRulesDryRun(),
-		newRuleAction("pause", "Pause a rule.", "/pause"),
-		newRuleAction("resume", "Resume a rule that is paused or switched off.", "/resume"),
-		newAPICommand("delete ID", "Delete a rule. Its posts stay.", func(ctx context.Context, l *local, args []string) error {
-			return l.call(ctx, http.MethodDelete, rulesPath+"/"+args[0], nil, nil)
-		}))
+		newAsk("show ID", "Show a rule: its schedule, its next run and what it has made.", http.MethodGet, rulesPath+"/{id}", ruleShown.printAll), newRulesCreate(),
+		newAsk("run ID", "Carry a rule out now. Its schedule does not change.", http.MethodPost, rulesPath+"/{id}/run", ruleShown.print),
+		newAsk("dry-run ID", "Show what a rule would post now.", http.MethodPost, rulesPath+"/{id}/dry-run", ruleTrial.print),
+		newAsk("pause ID", "Pause a rule.", http.MethodPost, rulesPath+"/{id}/pause", ruleShown.print),
+		newAsk("resume ID", "Resume a rule that is paused or switched off.", http.MethodPost, rulesPath+"/{id}/resume", ruleShown.print),
+		newCall("delete ID", "Delete a rule. Its posts stay.", http.MethodDelete, rulesPath+"/{id}"))
 }
 
 // ruleShown is a rule as the API shows it.
@@ -66,18 +64,13 @@ func newRulesList() *cobra.Command {
 	})
 }
 
-// newRulesShow returns the command that shows a rule.
-func newRulesShow() *cobra.Command {
-	return withJSON(newAPICommand("show ID", "Show a rule: its schedule, its next run and what it has made.", func(ctx context.Context, l *local, args []string) error {
-		var r ruleShown
-		return l.ask(ctx, http.MethodGet, rulesPath+"/"+args[0], nil, &r, func() error {
-			return printFields(l.out, [][2]any{
-				{"name", r.Name}, {"state", r.state()}, {"why", r.Reason.Text}, {"schedule", r.Schedule}, {"next (UTC)", moment(r.NextAt)},
-				{"last (UTC)", moment(r.LastAt)}, {"networks", strings.Join(r.Platforms, ", ")}, {"runs", r.Executions}, {"failed", r.Failed},
-				{"posts", r.PostsMade}, {"note", r.Note},
-			})
-		})
-	}))
+// printAll prints a rule with what it has made.
+func (r ruleShown) printAll(w io.Writer) error {
+	return printFields(w, [][2]any{
+		{"name", r.Name}, {"state", r.state()}, {"why", r.Reason.Text}, {"schedule", r.Schedule}, {"next (UTC)", moment(r.NextAt)},
+		{"last (UTC)", moment(r.LastAt)}, {"networks", strings.Join(r.Platforms, ", ")}, {"runs", r.Executions}, {"failed", r.Failed},
+		{"posts", r.PostsMade}, {"note", r.Note},
+	})
 }
 
 // ruleRequest is a rule as the command line names it.
@@ -139,30 +132,18 @@ func newRulesCreate() *cobra.Command {
 	return withJSON(c)
 }
 
-// newRuleAction returns a command for one action on a rule.
-func newRuleAction(name, short, action string) *cobra.Command {
-	return withJSON(newAPICommand(name+" ID", short, func(ctx context.Context, l *local, args []string) error {
-		var r ruleShown
-		return l.ask(ctx, http.MethodPost, rulesPath+"/"+args[0]+action, nil, &r, func() error { return r.print(l.out) })
-	}))
+// ruleTrial is what a rule would post.
+type ruleTrial struct {
+	Posts  []struct{ Platform, Text string }
+	Reason struct{ Text string }
 }
 
-// newRulesDryRun returns the command that shows what a rule would post.
-func newRulesDryRun() *cobra.Command {
-	return withJSON(newAPICommand("dry-run ID", "Show what a rule would post now.", func(ctx context.Context, l *local, args []string) error {
-		var run struct {
-			Posts  []struct{ Platform, Text string }
-			Reason struct{ Text string }
-		}
-		return l.ask(ctx, http.MethodPost, rulesPath+"/"+args[0]+"/dry-run", nil, &run, func() error {
-			for _, p := range run.Posts {
-				fmt.Fprintf(l.out, "%s:\n%s\n\n", p.Platform, p.Text)
-			}
-			if run.Reason.Text == "" {
-				return nil
-			}
-			_, err := fmt.Fprintln(l.out, run.Reason.Text)
-			return err
-		})
-	}))
+func (t ruleTrial) print(w io.Writer) (err error) {
+	for _, p := range t.Posts {
+		fmt.Fprintf(w, "%s:\n%s\n\n", p.Platform, p.Text)
+	}
+	if t.Reason.Text != "" {
+		_, err = fmt.Fprintln(w, t.Reason.Text)
+	}
+	return err
 }

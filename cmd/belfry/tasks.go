@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"strings"
@@ -17,7 +18,7 @@ import (
 // newTasks returns the commands for broadcasts.
 func newTasks() *cobra.Command {
 	return newGroup("tasks", "Broadcasts: create, list, pause, resume and cancel them.", newTasksList,
-		newTasksShow(), newTasksCreate(),
+		newAsk("show ID", "Show a broadcast: its progress and what comes next.", http.MethodGet, "/tasks/{id}", taskShown.printAll), newTasksCreate(),
 		newTaskAction("pause", "Pause a broadcast.", http.MethodPost, "/pause"),
 		newTaskAction("resume", "Resume a broadcast.", http.MethodPost, "/resume"),
 		newTaskAction("cancel", "Cancel a broadcast before its next chat.", http.MethodDelete, ""),
@@ -60,18 +61,13 @@ func newTasksList() *cobra.Command {
 		})
 }
 
-// newTasksShow returns the command that shows a broadcast.
-func newTasksShow() *cobra.Command {
-	return withJSON(newAPICommand("show ID", "Show a broadcast: its progress and what comes next.", func(ctx context.Context, l *local, args []string) error {
-		var t taskShown
-		return l.ask(ctx, http.MethodGet, "/tasks/"+args[0], nil, &t, func() error {
-			return printFields(l.out, [][2]any{
-				{"status", t.state()}, {"chats", t.Total}, {"sent", t.Sent}, {"failed", t.Failed}, {"skipped", t.Skipped},
-				{"next chat", t.NextTarget}, {"next (UTC)", moment(t.NextAt)}, {"why not before", t.Waiting.Text},
-				{"ends about (UTC)", moment(t.EstimatedEnd)}, {"last error", t.LastError},
-			})
-		})
-	}))
+// printAll prints how far a broadcast is.
+func (t taskShown) printAll(w io.Writer) error {
+	return printFields(w, [][2]any{
+		{"status", t.state()}, {"chats", t.Total}, {"sent", t.Sent}, {"failed", t.Failed}, {"skipped", t.Skipped},
+		{"next chat", t.NextTarget}, {"next (UTC)", moment(t.NextAt)}, {"why not before", t.Waiting.Text},
+		{"ends about (UTC)", moment(t.EstimatedEnd)}, {"last error", t.LastError},
+	})
 }
 
 // newTasksCreate returns the command that makes a broadcast.

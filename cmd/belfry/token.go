@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"time"
 
@@ -12,9 +13,7 @@ import (
 // newToken returns the commands for tokens.
 func newToken() *cobra.Command {
 	return newGroup("token", "Tokens for the API: create, list and revoke them.", newTokenCreate, newTokenList(),
-		newAPICommand("revoke ID", "Revoke a token, by the id in the list.", func(ctx context.Context, l *local, args []string) error {
-			return l.call(ctx, http.MethodDelete, "/tokens/"+args[0], nil, nil)
-		}))
+		newCall("revoke ID", "Revoke a token, by the id in the list.", http.MethodDelete, "/tokens/{id}"))
 }
 
 // newTokenCreate returns the command that makes a token.
@@ -39,12 +38,9 @@ func newTokenList() *cobra.Command {
 		CreatedAt time.Time `json:"created_at"`
 		RevokedAt time.Time `json:"revoked_at"`
 	}
-	return withJSON(newAPICommand("list", "List the tokens.", func(ctx context.Context, l *local, _ []string) error {
-		var listed struct{ Items []token }
-		return l.ask(ctx, http.MethodGet, "/tokens", nil, &listed, func() error {
-			return printTable(l.out, "ID|NAME|CREATED (UTC)|REVOKED (UTC)", listed.Items, func(t token) []any {
-				return []any{t.ID, t.Name, moment(t.CreatedAt), moment(t.RevokedAt)}
-			})
+	return newAsk("list", "List the tokens.", http.MethodGet, "/tokens", func(listed struct{ Items []token }, w io.Writer) error {
+		return printTable(w, "ID|NAME|CREATED (UTC)|REVOKED (UTC)", listed.Items, func(t token) []any {
+			return []any{t.ID, t.Name, moment(t.CreatedAt), moment(t.RevokedAt)}
 		})
-	}))
+	})
 }
