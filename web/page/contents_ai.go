@@ -7,6 +7,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"belfry/store"
+	"belfry/worker"
 	"belfry/worker/rules"
 )
 
@@ -21,7 +22,7 @@ func (s *Server) aiSpent(tx *store.Tx, v view) (string, error) {
 }
 
 func (s *Server) aiToday(v view) (string, error) {
-	return fetch(s, func(tx *store.Tx) (string, error) { return s.aiSpent(tx, v) })
+	return worker.Read(s.DB, func(tx *store.Tx) (string, error) { return s.aiSpent(tx, v) })
 }
 
 // askAI has the AI write the text of the form, or make a picture for it. The form is shown again and not saved.

@@ -18,6 +18,7 @@ import (
 
 	"belfry/store"
 	"belfry/web/session"
+	"belfry/worker"
 	"belfry/worker/media"
 )
 
@@ -294,7 +295,7 @@ func (v view) mediaName(m store.Media) string {
 
 // shownFile returns an uploaded file; one that is gone has a name that says so.
 func (v view) shownFile(number uint64) store.MediaFile {
-	f, err := fetch(v.server, func(tx *store.Tx) (store.MediaFile, error) { return wholeFile(tx, number) })
+	f, err := worker.Read(v.server.DB, func(tx *store.Tx) (store.MediaFile, error) { return wholeFile(tx, number) })
 	if err != nil {
 		f.Name = v.T("media.gone")
 	}
