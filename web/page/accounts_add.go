@@ -2,7 +2,6 @@ package page
 
 import (
 	"belfry/store"
-	"belfry/worker"
 	"belfry/worker/accounts"
 	"errors"
 	"io"
@@ -15,7 +14,7 @@ import (
 
 // showAddAccounts shows the form that adds accounts, and what came of a list that was not added as a whole.
 func (s accountPages) showAddAccounts(c echo.Context, status int, f form, list accounts.List) error {
-	sites, err := worker.Read(s.DB, func(tx *store.Tx) ([]string, error) { return s.worker.Rules(tx).Sites(), nil })
+	sites, err := fetch(s.Server, func(tx *store.Tx) ([]string, error) { return s.worker.Rules(tx).Sites(), nil })
 	if err != nil {
 		return err
 	}

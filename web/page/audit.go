@@ -9,7 +9,6 @@ import (
 	"github.com/rs/zerolog"
 
 	"belfry/store"
-	"belfry/worker"
 )
 
 // SendAudit answers with the entries of a filter as a table that begins with mark.
@@ -41,7 +40,7 @@ func (s *Server) audit(c echo.Context) error {
 	} else if err != nil {
 		return err
 	}
-	list, err := worker.Read(s.DB, func(tx *store.Tx) (store.Page[store.AuditEntry], error) {
+	list, err := fetch(s, func(tx *store.Tx) (store.Page[store.AuditEntry], error) {
 		return tx.Audit.Find(filter, store.Query{Limit: perPage, Cursor: v.query.Get("cursor")})
 	})
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"belfry/store"
-	"belfry/worker"
 	"belfry/worker/bookings"
 	"belfry/worker/identities"
 )
@@ -146,7 +145,7 @@ func (f form) bookingRequest(r *bookings.Request) {
 
 func (s bookingPages) newBooking(c echo.Context) error {
 	v := s.view(c)
-	defaults, err := worker.Read(s.DB, s.worker.Settings)
+	defaults, err := fetch(s.Server, s.worker.Settings)
 	if err != nil {
 		return err
 	}

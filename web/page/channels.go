@@ -12,7 +12,6 @@ import (
 
 	"belfry/platform"
 	"belfry/store"
-	"belfry/worker"
 	"belfry/worker/channels"
 	"belfry/worker/search"
 )
@@ -179,7 +178,7 @@ func minutes(s string) string {
 // showAdd shows the form that adds channels. With from=dialogs it offers those that the account is in.
 func (s channelPages) showAdd(c echo.Context, status int, f form) error {
 	v := s.view(c)
-	accounts, err := worker.Read(s.DB, func(tx *store.Tx) ([]store.Identity, error) { return channels.Accounts(tx), nil })
+	accounts, err := fetch(s.Server, func(tx *store.Tx) ([]store.Identity, error) { return channels.Accounts(tx), nil })
 	if err != nil {
 		return err
 	}

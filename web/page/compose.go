@@ -9,7 +9,6 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"belfry/store"
-	"belfry/worker"
 	"belfry/worker/identities"
 	"belfry/worker/posts"
 )
@@ -40,7 +39,7 @@ func (s postPages) newPost(c echo.Context) error {
 	v, f := s.view(c), newForm(nil)
 	f.values.Set("time", v.in(v.Now.Add(suggestAhead).Truncate(5*time.Minute)))
 	if from, err := strconv.ParseUint(v.query.Get("from"), 10, 64); err == nil {
-		old, err := worker.Read(s.DB, func(tx *store.Tx) (store.Post, error) { return getPost(tx, from) })
+		old, err := fetch(s.Server, func(tx *store.Tx) (store.Post, error) { return getPost(tx, from) })
 		if err != nil {
 			return err
 		}

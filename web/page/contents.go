@@ -12,7 +12,6 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"belfry/store"
-	"belfry/worker"
 	"belfry/worker/identities"
 	"belfry/worker/posts"
 )
@@ -42,7 +41,7 @@ func contentPath(n uint64) string { return fmt.Sprintf("/contents/%d", n) }
 
 // contents is the list of texts.
 func (s postPages) contents(v view) (screen, error) {
-	list, err := worker.Read(s.DB, func(tx *store.Tx) (store.Page[store.Content], error) {
+	list, err := fetch(s.Server, func(tx *store.Tx) (store.Page[store.Content], error) {
 		return tx.Contents.ByTime(store.Query{Limit: perPage, Cursor: v.query.Get("cursor")})
 	})
 	return screen{nav: "/contents", title: v.T("contents.title"), body: v.contentsBody(), parts: []part{{"list", v.contentList(list)}}}, err
@@ -183,7 +182,7 @@ func (s postPages) restoreContent(c echo.Context, content *store.Content) error 
 
 // fillFrom writes into the form of a post what a text says on each network.
 func (s postPages) fillFrom(f form, number uint64) error {
-	content, err := worker.Read(s.DB, func(tx *store.Tx) (store.Content, error) { return getContent(tx, number) })
+	content, err := fetch(s.Server, func(tx *store.Tx) (store.Content, error) { return getContent(tx, number) })
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"belfry/store"
-	"belfry/worker"
 	"belfry/worker/rules"
 )
 
@@ -22,7 +21,7 @@ func (s *Server) aiSpent(tx *store.Tx, v view) (string, error) {
 }
 
 func (s *Server) aiToday(v view) (string, error) {
-	return worker.Read(s.DB, func(tx *store.Tx) (string, error) { return s.aiSpent(tx, v) })
+	return fetch(s, func(tx *store.Tx) (string, error) { return s.aiSpent(tx, v) })
 }
 
 // askAI has the AI write the text of the form, or make a picture for it. The form is shown again and not saved.

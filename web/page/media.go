@@ -18,7 +18,6 @@ import (
 
 	"belfry/store"
 	"belfry/web/session"
-	"belfry/worker"
 	"belfry/worker/media"
 )
 
@@ -295,7 +294,7 @@ func (v view) mediaName(m store.Media) string {
 
 // shownFile returns an uploaded file; one that is gone has a name that says so.
 func (v view) shownFile(number uint64) store.MediaFile {
-	f, err := worker.Read(v.server.DB, func(tx *store.Tx) (store.MediaFile, error) { return wholeFile(tx, number) })
+	f, err := fetch(v.server, func(tx *store.Tx) (store.MediaFile, error) { return wholeFile(tx, number) })
 	if err != nil {
 		f.Name = v.T("media.gone")
 	}

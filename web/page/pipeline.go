@@ -11,7 +11,6 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"belfry/store"
-	"belfry/worker"
 	"belfry/worker/pipeline"
 )
 
@@ -135,7 +134,7 @@ func (v view) many() pipeline.Replay {
 // askReplay asks before messages are replayed, and says how many, and what the AI is asked.
 func (s pipelinePages) askReplay(c echo.Context, status int, wrong string) error {
 	v := s.view(c)
-	e, err := worker.Read(s.DB, func(tx *store.Tx) (pipeline.Estimate, error) { return s.worker.Replay(tx, v.many(), true) })
+	e, err := fetch(s.Server, func(tx *store.Tx) (pipeline.Estimate, error) { return s.worker.Replay(tx, v.many(), true) })
 	if said := v.refusal(err); said != "" && wrong == "" {
 		status, wrong = http.StatusConflict, said
 	} else if err != nil && said == "" {

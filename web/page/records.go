@@ -6,8 +6,16 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"belfry/store"
-	"belfry/worker"
 )
+
+// fetch returns what one short view of the store finds.
+func fetch[T any](s *Server, find func(*store.Tx) (T, error)) (found T, err error) {
+	err = s.DB.View(func(tx *store.Tx) (err error) {
+		found, err = find(tx)
+		return err
+	})
+	return found, err
+}
 
 // getter reads a record, such as a post, by its id.
 type getter[T any] func(tx *store.Tx, id uint64) (T, error)
@@ -18,7 +26,7 @@ func named[T any](v view, get getter[T]) (record T, err error) {
 	if err != nil {
 		return record, err
 	}
-	return worker.Read(v.server.DB, func(tx *store.Tx) (T, error) { return get(tx, number) })
+	return fetch(v.server, func(tx *store.Tx) (T, error) { return get(tx, number) })
 }
 
 // of is the handler of a page or a form about the record that the path names.

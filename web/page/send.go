@@ -14,7 +14,6 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"belfry/store"
-	"belfry/worker"
 	"belfry/worker/tasks"
 )
 
@@ -39,7 +38,7 @@ func (s taskPages) newTask(c echo.Context) error {
 	v, f := s.view(c), newForm(nil)
 	f.fill(map[string]string{"when": "now", "time": v.in(v.Now.Add(suggestAhead).Truncate(5 * time.Minute))})
 	if from, err := strconv.ParseUint(v.query.Get("from"), 10, 64); err == nil {
-		old, err := worker.Read(s.DB, func(tx *store.Tx) (store.Task, error) { return getTask(tx, from) })
+		old, err := fetch(s.Server, func(tx *store.Tx) (store.Task, error) { return getTask(tx, from) })
 		if err == nil {
 			err = s.fillTask(f, old)
 		}
@@ -75,7 +74,7 @@ func (s taskPages) fillTask(f form, t store.Task) error {
 
 // someChats are the first chats of an account.
 func (s taskPages) someChats(login uint64) (store.Page[store.Chat], error) {
-	return worker.Read(s.DB, func(tx *store.Tx) (store.Page[store.Chat], error) {
+	return fetch(s.Server, func(tx *store.Tx) (store.Page[store.Chat], error) {
 		return tx.Chats.ByTitle(login, store.Query{Limit: shownChats})
 	})
 }
@@ -95,7 +94,7 @@ func (f form) ticked(chats []store.Chat) (n int) {
 }
 
 func (s taskPages) showTaskForm(c echo.Context, status int, v view, f form) error {
-	users, err := worker.Read(s.DB, func(tx *store.Tx) ([]store.Identity, error) { return userLogins(tx), nil })
+	users, err := fetch(s.Server, func(tx *store.Tx) ([]store.Identity, error) { return userLogins(tx), nil })
 	if err != nil {
 		return err
 	}

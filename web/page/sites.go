@@ -9,12 +9,11 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"belfry/store"
-	"belfry/worker"
 )
 
 // showSites lists the sites on which accounts can be watched, and takes rules for others.
 func (s accountPages) showSites(c echo.Context, status int, f form) error {
-	sites, err := worker.Read(s.DB, s.worker.Sites)
+	sites, err := fetch(s.Server, s.worker.Sites)
 	if err != nil {
 		return err
 	}
