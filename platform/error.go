@@ -3,6 +3,7 @@ package platform
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"time"
 )
 
@@ -71,4 +72,12 @@ func AsError(err error) *Error {
 		return e
 	}
 	return &Error{Kind: Unknown, Scope: ScopeIdentity, Err: err}
+}
+
+// WithoutURL takes the address, which may hold a secret, out of an error of net/http.
+func WithoutURL(err error) error {
+	if of, ok := errors.AsType[*url.Error](err); ok {
+		return of.Err
+	}
+	return err
 }

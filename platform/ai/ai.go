@@ -24,7 +24,6 @@ import (
 	_ "golang.org/x/image/webp"
 
 	"belfry/platform"
-	"belfry/platform/rest"
 )
 
 const (
@@ -195,7 +194,7 @@ func (c *Client) ask(ctx context.Context, path string, question any, most int64,
 	}
 	response, err := c.http.Do(request)
 	if err != nil {
-		return failed(platform.Transient, 0, "the AI did not answer: %w", rest.Plain(err))
+		return failed(platform.Transient, 0, "the AI did not answer: %w", platform.WithoutURL(err))
 	}
 	defer response.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(response.Body, most))

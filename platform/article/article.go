@@ -24,7 +24,6 @@ import (
 
 	"belfry/platform"
 	"belfry/platform/fetch"
-	"belfry/platform/rest"
 )
 
 const (
@@ -157,7 +156,7 @@ func (c *Client) get(ctx context.Context, address string) (*http.Response, error
 		if e, ok := errors.AsType[*platform.Error](err); ok { // it is private, or may not be read
 			return nil, e
 		}
-		return nil, failed(platform.Transient, "the site did not answer: %w", rest.Plain(err))
+		return nil, failed(platform.Transient, "the site did not answer: %w", platform.WithoutURL(err))
 	}
 	return response, nil
 }

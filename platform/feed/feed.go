@@ -20,7 +20,6 @@ import (
 
 	"belfry/platform"
 	"belfry/platform/fetch"
-	"belfry/platform/rest"
 )
 
 const (
@@ -61,7 +60,7 @@ func (c *Client) Read(ctx context.Context, address string) ([]Item, error) {
 		if refused, ok := errors.AsType[*platform.Error](err); ok { // it is private
 			return nil, refused
 		}
-		return nil, failed(platform.Transient, "the feed did not answer: %w", rest.Plain(err))
+		return nil, failed(platform.Transient, "the feed did not answer: %w", platform.WithoutURL(err))
 	}
 	defer response.Body.Close()
 	switch status := response.StatusCode; {

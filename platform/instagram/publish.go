@@ -226,7 +226,7 @@ func (s session) call(ctx context.Context, method, path string, params url.Value
 	}
 	r, err := http.NewRequestWithContext(ctx, method, address, strings.NewReader(body))
 	if err != nil {
-		return rest.Answer{}, fmt.Errorf("call Instagram: %w", rest.Plain(err))
+		return rest.Answer{}, fmt.Errorf("call Instagram: %w", platform.WithoutURL(err))
 	}
 	r.Header.Set("User-Agent", "Belfry")
 	r.Header.Set("Authorization", "Bearer "+s.login.Token)

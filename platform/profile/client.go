@@ -14,7 +14,6 @@ import (
 
 	"belfry/platform"
 	"belfry/platform/fetch"
-	"belfry/platform/rest"
 )
 
 // Settings are how sites are asked over HTTP. The zero value is good.
@@ -125,7 +124,7 @@ func (c *Client) Probe(ctx context.Context, rule Rule, username string) (Result,
 	case call.Err() != nil || timedOut(err):
 		return Result{Outcome: Refused, Status: a.status, Detail: fmt.Sprintf("no answer within %v", c.settings.Timeout)}, nil
 	}
-	return Result{Outcome: Refused, Status: a.status, Detail: "no answer: " + brief(rest.Plain(err).Error())}, nil
+	return Result{Outcome: Refused, Status: a.status, Detail: "no answer: " + brief(platform.WithoutURL(err).Error())}, nil
 }
 
 // timedOut reports whether a part of the way had a time limit of its own that ran out first.
@@ -151,7 +150,7 @@ func (c *Client) request(ctx context.Context, rule Rule, username string) (*http
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return nil, fmt.Errorf("ask %s: %w", rule.Site, rest.Plain(err))
+		return nil, fmt.Errorf("ask %s: %w", rule.Site, platform.WithoutURL(err))
 	}
 	request.Header.Set("User-Agent", c.settings.UserAgent)
 	request.Header.Set("Accept-Language", "en-US,en;q=0.9")

@@ -89,7 +89,7 @@ func Do(client *http.Client, r *http.Request) (Answer, error) {
 	if connected.Load() {
 		kind = platform.Unknown
 	}
-	return Answer{}, &platform.Error{Kind: kind, Scope: platform.ScopeIdentity, Err: fmt.Errorf("no answer: %w", Plain(err))}
+	return Answer{}, &platform.Error{Kind: kind, Scope: platform.ScopeIdentity, Err: fmt.Errorf("no answer: %w", platform.WithoutURL(err))}
 }
 
 // Harmless reads the answer of [Do] to a call that may be repeated, unless to is nil: that there was no answer is no more
@@ -110,12 +110,4 @@ func Harmless(a Answer, err error, to any, refused func(Answer) error) error {
 		return &platform.Error{Kind: platform.Transient, Scope: platform.ScopeContent, Err: err}
 	}
 	return nil
-}
-
-// Plain takes the address, which may hold a secret, out of an error of net/http.
-func Plain(err error) error {
-	if of, ok := errors.AsType[*url.Error](err); ok {
-		return of.Err
-	}
-	return err
 }

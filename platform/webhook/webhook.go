@@ -17,7 +17,6 @@ import (
 
 	"belfry/platform"
 	"belfry/platform/fetch"
-	"belfry/platform/rest"
 )
 
 // Hook is an address that is called. It may be used by several goroutines.
@@ -105,7 +104,7 @@ func (h *Hook) call(ctx context.Context, method string, body io.Reader, header h
 		return refused
 	}
 	if err != nil {
-		return failed(platform.Unknown, fmt.Errorf("no answer: %w", rest.Plain(err)))
+		return failed(platform.Unknown, fmt.Errorf("no answer: %w", platform.WithoutURL(err)))
 	}
 	defer response.Body.Close()
 	defer time.AfterFunc(restTimeout, cancel).Stop()

@@ -91,7 +91,7 @@ func (s *session) nextUpload(ctx context.Context, post platform.Post, st state) 
 			break
 		}
 		if err != nil {
-			return &platform.Error{Kind: platform.Transient, Scope: platform.ScopeContent, Field: field, Err: fmt.Errorf("read %s: %w", field, rest.Plain(err))}
+			return &platform.Error{Kind: platform.Transient, Scope: platform.ScopeContent, Field: field, Err: fmt.Errorf("read %s: %w", field, platform.WithoutURL(err))}
 		}
 	}
 	var done processing
@@ -158,11 +158,11 @@ func (n *Network) open(ctx context.Context, m platform.Media) (*content, error) 
 	if m.URL != "" {
 		r, err := http.NewRequestWithContext(ctx, http.MethodGet, m.URL, nil)
 		if err != nil {
-			return nil, fmt.Errorf("fetch the media: %w", rest.Plain(err))
+			return nil, fmt.Errorf("fetch the media: %w", platform.WithoutURL(err))
 		}
 		response, err := n.web.Do(r)
 		if err != nil {
-			return nil, fmt.Errorf("fetch the media: %w", rest.Plain(err))
+			return nil, fmt.Errorf("fetch the media: %w", platform.WithoutURL(err))
 		}
 		c.Reader, c.Closer, c.size = response.Body, response.Body, response.ContentLength
 		if response.StatusCode != http.StatusOK || c.size < 0 {
