@@ -83,7 +83,6 @@ func (s *settings) serve(ctx context.Context, log zerolog.Logger, ready func(*se
 	if s.DisableWorkers {
 		log.Warn().Msg("DISABLE_WORKERS is set: nothing is run")
 	} else {
-		scheduler.GiveRoom()
 		begin(&besides, beside, "workers", svc.module.Run)
 		begin(&serving, ctx, "schedule", svc.scheduler.Run)
 		select { // before that nobody is told that the service is there: its health would be bad

@@ -53,7 +53,6 @@ func main() {
 	profile := flag.String("cpuprofile", "", "write a profile of the processor's time to this file")
 	flag.Parse()
 	defer profileTo(*profile)()
-	scheduler.GiveRoom() // as the service does
 	all := []struct {
 		name    string
 		measure func(context.Context) ([]figure, error)
