@@ -117,9 +117,11 @@ func (tx *Tx) writeCounts() error {
 	for k, added := range tx.counted {
 		bucket := tx.buckets[k.bucket]
 		n := countOf(bucket.Get([]byte(k.key))) + added
-		err := bucket.Delete([]byte(k.key))
+		var err error
 		if n > 0 {
 			err = bucket.Put([]byte(k.key), key(nil).uint(uint64(n)))
+		} else {
+			err = bucket.Delete([]byte(k.key))
 		}
 		if err != nil {
 			return fmt.Errorf("write a count: %w", err)
