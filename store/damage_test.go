@@ -95,7 +95,7 @@ func TestWhatIsPassedOverIsToldUntilItIsGone(t *testing.T) {
 			}
 		}
 		tx.writes++
-		return tx.bucket(tx.Holds.def.bucket, "holds").Delete(rowKey(3)) // its entry stays
+		return tx.Holds.bucket().Delete(rowKey(3)) // its entry stays
 	})
 	spoil(t, db, "holds", 1)
 	for range 2 { // however often it is met

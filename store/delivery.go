@@ -143,7 +143,7 @@ func (d *Delivery) validate() error {
 // them with [Deliveries.PutAt].
 func (t Deliveries) Reserve(n int) (uint64, error) {
 	t.wrote()
-	rows := t.tx.bucket(t.def.bucket, t.def.name)
+	rows := t.bucket()
 	first := rows.Sequence() + 1
 	return first, rows.SetSequence(rows.Sequence() + uint64(n))
 }

@@ -27,14 +27,24 @@ func entryKey(entry []byte) []byte { return entry[:max(0, len(entry)-idSize)] }
 func (t Table[T]) indexName(i int) string { return t.def.name + "." + t.def.indexes[i].Name }
 
 func (t Table[T]) index(i int) *bbolt.Bucket {
-	return t.tx.bucket(t.def.bucket+1+i, t.indexName(i))
+	return t.tx.bucket(t.def.bucket + 1 + i)
 }
 
-// indexNamed returns the bucket of a declared index. An unknown name is a mistake in this package.
-func (t Table[T]) indexNamed(name string) *bbolt.Bucket {
+// seek returns the first entry of an index whose key is not less than k; nil if there is none. It is good until
+// something is written.
+func (t Table[T]) seek(i int, k key) (entry []byte) {
+	entry, _ = t.tx.cursor(t.def.bucket + 1 + i).Seek(k)
+	return entry
+}
+
+// indexNamed returns the bucket of a declared index.
+func (t Table[T]) indexNamed(name string) *bbolt.Bucket { return t.index(t.indexNumber(name)) }
+
+// indexNumber returns the number of a declared index. An unknown name is a mistake in this package.
+func (t Table[T]) indexNumber(name string) int {
 	for i := range t.def.indexes {
 		if t.def.indexes[i].Name == name {
-			return t.index(i)
+			return i
 		}
 	}
 	panic("store: table " + t.def.name + " has no index " + name)
@@ -91,7 +101,7 @@ func (t Table[T]) named(index string, entry []byte) (row T, err error) {
 
 // first returns the row with the given key, or [ErrNotFound].
 func (t Table[T]) first(name string, k key) (row T, err error) {
-	for entry := range t.entries(name, k, k.next()) {
+	if entry := t.seek(t.indexNumber(name), k); bytes.HasPrefix(entry, k) {
 		return t.named(name, entry)
 	}
 	return row, &missingError{table: t.def.name, index: name}
@@ -112,10 +122,10 @@ func (t Table[T]) addCount(i int, k key, n int) {
 	t.tx.counted[countKey{t.def.bucket + 1 + i, string(k)}] += n
 }
 
-// writeCounts writes what was added to counted indexes, whose buckets are open since.
+// writeCounts writes what was added to counted indexes.
 func (tx *Tx) writeCounts() error {
 	for k, added := range tx.counted {
-		bucket := tx.buckets[k.bucket]
+		bucket := tx.bucket(k.bucket)
 		n := countOf(bucket.Get([]byte(k.key))) + added
 		var err error
 		if n > 0 {

@@ -224,8 +224,7 @@ func (t Jobs) Leases() iter.Seq2[uint64, time.Time] {
 // says otherwise, disagrees with the queue.
 func (t Jobs) Waits(lane string, due time.Time, id uint64) bool {
 	entry := key(queueWaiting).str(lane).time(due).uint(id)
-	found, _ := t.indexNamed("queue").Cursor().Seek(entry)
-	return bytes.Equal(found, entry)
+	return bytes.Equal(t.seek(t.indexNumber("queue"), entry), entry)
 }
 
 // SetAside yields the jobs of a kind that are set aside.

@@ -106,7 +106,7 @@ func (t MediaFiles) chunkIDs(id uint64, limit int) (ids []uint64, size int64) {
 }
 
 func (t MediaFiles) chunks() *bbolt.Bucket {
-	return t.tx.bucket(t.tx.mediaChunks.def.bucket, t.tx.mediaChunks.def.name)
+	return t.tx.mediaChunks.bucket()
 }
 
 // lacking says what the chunks of a file are not as they must be; empty if they are.

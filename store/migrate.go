@@ -123,7 +123,7 @@ func (d *def[T]) rebuild(tx *Tx) error {
 		if err != nil {
 			return err
 		}
-		tx.buckets[d.bucket+1+i] = bucket
+		tx.cursors[d.bucket+1+i] = bucket.Cursor()
 		maps.DeleteFunc(tx.counted, func(k countKey, _ int) bool { return k.bucket == d.bucket+1+i })
 	}
 	for row := range t.All() {

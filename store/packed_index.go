@@ -127,8 +127,7 @@ func (t Table[T]) has(k indexKey, id uint64) bool {
 		return has
 	}
 	entry := k.key.uint(id)
-	found, _ := t.index(k.index).Cursor().Seek(entry)
-	return bytes.Equal(found, entry)
+	return bytes.Equal(t.seek(k.index, entry), entry)
 }
 
 // unpacked returns the entries that stand for one in the file: itself, or those of its chunk.

@@ -47,7 +47,11 @@ func rowKey(id uint64) []byte { return binary.BigEndian.AppendUint64(nil, id) }
 
 func rowSum(id uint64, body []byte) uint32 {
 	table := crc32.MakeTable(crc32.Castagnoli)
-	return crc32.Update(crc32.Checksum(rowKey(id), table), table, body)
+	sum := ^uint32(0)
+	for shift := 56; shift >= 0; shift -= 8 { // as crc32.Checksum of rowKey(id), which takes memory for it
+		sum = table[byte(sum)^byte(id>>shift)] ^ sum>>8
+	}
+	return crc32.Update(^sum, table, body)
 }
 
 func encodeRow(id uint64, row any) ([]byte, error) {

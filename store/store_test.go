@@ -515,7 +515,7 @@ func TestADamagedHoldIsReplacedByTheNextWait(t *testing.T) {
 		if err := tx.Holds.Extend("lane", until, Reason{Code: ReasonFlood}); err != nil {
 			return err
 		}
-		rows := tx.bucket(tx.Holds.def.bucket, "holds")
+		rows := tx.Holds.bucket()
 		row := bytes.Clone(rows.Get(rowKey(1)))
 		row[len(row)/2] ^= 0x20
 		return rows.Put(rowKey(1), row)

@@ -206,7 +206,7 @@ func (s Streams) now() time.Time { return s.Groups.tx.Now() }
 // Head returns the id of a topic's last event; 0 if it never had one.
 func (s Streams) Head(topic Topic) uint64 {
 	log := s.log(topic)
-	return log.tx.bucket(log.def.bucket, log.def.name).Sequence()
+	return log.bucket().Sequence()
 }
 
 // Append adds an event about each message to a topic, and wakes the jobs of the groups that handle it.

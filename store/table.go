@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+
+	"go.etcd.io/bbolt"
 )
 
 // def declares a table: what its rows are called, where their id is, when they are valid, and by
@@ -63,6 +65,9 @@ type Table[T any] struct {
 	tx  *Tx
 }
 
+// bucket returns the bucket with the rows.
+func (t Table[T]) bucket() *bbolt.Bucket { return t.tx.bucket(t.def.bucket) }
+
 // Get returns the row with the given id. Its error wraps [ErrNotFound] for a row that does not
 // exist and is a [*CorruptError] for one that is damaged.
 func (t Table[T]) Get(id uint64) (row T, err error) {
@@ -73,8 +78,9 @@ func (t Table[T]) Get(id uint64) (row T, err error) {
 // Read is [Table.Get] into row, for those that are large and read often.
 func (t Table[T]) Read(id uint64, row *T) error {
 	*row = *new(T)
-	data := t.tx.bucket(t.def.bucket, t.def.name).Get(rowKey(id))
-	if data == nil {
+	k := rowKey(id)
+	found, data := t.tx.cursor(t.def.bucket).Seek(k)
+	if !bytes.Equal(found, k) {
 		return &missingError{table: t.def.name, id: id}
 	}
 	return t.decode(id, data, row)
@@ -144,7 +150,7 @@ func (t Table[T]) Put(row *T) error {
 			return err
 		}
 	}
-	rows, id := t.tx.bucket(t.def.bucket, t.def.name), t.def.id(row)
+	rows, id := t.bucket(), t.def.id(row)
 	var from []indexKey
 	if *id != 0 {
 		var err error
@@ -182,7 +188,7 @@ func (t Table[T]) ID(row T) uint64 { return *t.def.id(&row) }
 // PutAt writes a row under the id that it has. The error wraps [ErrExists] if there is one with that id, or with one of
 // its unique keys.
 func (t Table[T]) PutAt(row *T) error {
-	rows, id := t.tx.bucket(t.def.bucket, t.def.name), *t.def.id(row)
+	rows, id := t.bucket(), *t.def.id(row)
 	if rows.Get(rowKey(id)) != nil {
 		return fmt.Errorf("%s %d: %w", t.def.name, id, ErrExists)
 	}
@@ -202,7 +208,7 @@ func (t Table[T]) Delete(id uint64) error {
 		return fmt.Errorf("delete: %w", err)
 	}
 	t.wrote()
-	if err := t.tx.bucket(t.def.bucket, t.def.name).Delete(rowKey(id)); err != nil {
+	if err := t.bucket().Delete(rowKey(id)); err != nil {
 		return fmt.Errorf("%s %d: %w", t.def.name, id, err)
 	}
 	return t.reindex(id, from, nil)
@@ -224,7 +230,7 @@ func (t Table[T]) unique(id uint64, old, now []indexKey) error {
 		if _, has := slices.BinarySearchFunc(old, k, indexKey.compare); has {
 			continue
 		}
-		entry, _ := t.index(k.index).Cursor().Seek(k.key)
+		entry := t.seek(k.index, k.key)
 		if bytes.HasPrefix(entry, k.key) && entryID(entry) != id {
 			return fmt.Errorf("%s with this %s: %w", t.def.name, index.Name, ErrExists)
 		}
@@ -298,7 +304,7 @@ func (t Table[T]) All() iter.Seq[T] { return t.From(1) }
 // From is [Table.All] for the rows whose id is at least id.
 func (t Table[T]) From(id uint64) iter.Seq[T] {
 	return func(yield func(T) bool) {
-		cursor := t.tx.bucket(t.def.bucket, t.def.name).Cursor()
+		cursor := t.bucket().Cursor()
 		for k, data := cursor.Seek(rowKey(id)); k != nil; {
 			if len(k) != idSize { // damaged
 				k, data = cursor.Next()
@@ -312,7 +318,7 @@ func (t Table[T]) From(id uint64) iter.Seq[T] {
 			if t.tx.writes == writes {
 				k, data = cursor.Next()
 			} else { // a cursor does not survive changes
-				cursor = t.tx.bucket(t.def.bucket, t.def.name).Cursor()
+				cursor = t.bucket().Cursor()
 				k, data = cursor.Seek(rowKey(id + 1))
 			}
 		}
@@ -323,7 +329,7 @@ func (t Table[T]) From(id uint64) iter.Seq[T] {
 // end. The table must not be changed meanwhile.
 func (t Table[T]) Newest(below uint64) iter.Seq[T] {
 	return func(yield func(T) bool) {
-		cursor := t.tx.bucket(t.def.bucket, t.def.name).Cursor()
+		cursor := t.bucket().Cursor()
 		var k, data []byte
 		if below == 0 {
 			k, data = cursor.Last()

@@ -15,7 +15,8 @@ type Tx struct {
 	damage  *damage
 	now     time.Time
 	key     []byte          // seals secrets
-	buckets []*bbolt.Bucket // by bucket number, opened at first use
+	names   []string        // of the buckets, by number
+	cursors []*bbolt.Cursor // for look-ups in them, made at first use
 
 	writes   int             // changes made so far
 	touched  tableSet        // tables that were changed
@@ -46,7 +47,8 @@ func (tx *Tx) keep(table int, id uint64, keys []indexKey) {
 }
 
 func (db *DB) newTx(btx *bbolt.Tx) *Tx {
-	tx := &Tx{bolt: btx, damage: &db.damage, now: db.opts.Now(), key: db.opts.Key, buckets: make([]*bbolt.Bucket, db.schema.buckets)}
+	tx := &Tx{bolt: btx, damage: &db.damage, now: db.opts.Now(), key: db.opts.Key, names: db.schema.names,
+		cursors: make([]*bbolt.Cursor, db.schema.buckets)}
 	for _, bind := range db.schema.bind {
 		bind(tx)
 	}
@@ -56,12 +58,15 @@ func (db *DB) newTx(btx *bbolt.Tx) *Tx {
 // Now is the time of the transaction, in UTC.
 func (tx *Tx) Now() time.Time { return tx.now.UTC() }
 
-// bucket returns bucket number n, which is called name.
-func (tx *Tx) bucket(n int, name string) *bbolt.Bucket {
-	if tx.buckets[n] == nil {
-		tx.buckets[n] = tx.bolt.Bucket([]byte(name))
+// bucket returns bucket number n.
+func (tx *Tx) bucket(n int) *bbolt.Bucket { return tx.cursor(n).Bucket() }
+
+// cursor returns the cursor for look-ups in bucket number n.
+func (tx *Tx) cursor(n int) *bbolt.Cursor {
+	if tx.cursors[n] == nil {
+		tx.cursors[n] = tx.bolt.Bucket([]byte(tx.names[n])).Cursor()
 	}
-	return tx.buckets[n]
+	return tx.cursors[n]
 }
 
 // After has fn called once, when the transaction is on the disk and before its caller goes on. If the transaction is

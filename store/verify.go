@@ -86,7 +86,7 @@ func (db *DB) pages(tx *Tx, report func(Problem)) error {
 // entries than that. So nothing has to be remembered, however large the table.
 func (d *def[T]) verify(tx *Tx, report func(Problem)) {
 	t := Table[T]{d, tx}
-	rows := tx.bucket(d.bucket, d.name)
+	rows := tx.bucket(d.bucket)
 	want := make([]map[string]int, len(d.indexes))
 	for i := range want {
 		want[i] = make(map[string]int)
@@ -112,7 +112,7 @@ func (t Table[T]) verifyRow(k, data []byte, want []map[string]int, report func(P
 		return nil
 	}
 	id := binary.BigEndian.Uint64(k)
-	if id > t.tx.bucket(d.bucket, d.name).Sequence() {
+	if id > t.bucket().Sequence() {
 		report(Problem{Table: d.name, ID: id, Problem: "has an id that was never given out"})
 	}
 	row := new(T)
