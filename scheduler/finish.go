@@ -14,7 +14,7 @@ import (
 // finish writes the end of a run: what it learned, its record, and the job's next state.
 func (s *Scheduler) finish(tx *store.Tx, e *ending) error {
 	r, out := e.run, e.out
-	job := new(store.Job)
+	job := &s.ended
 	err := tx.Jobs.Read(r.job.ID, job) // it may have been paused, changed or removed meanwhile
 	if errors.Is(err, store.ErrNotFound) {
 		return nil // this end was committed before, although the commit reported an error

@@ -100,7 +100,23 @@ func (t Table[T]) named(index string, entry []byte) (row T, err error) {
 }
 
 // first returns the row with the given key, or [ErrNotFound].
-func (t Table[T]) first(name string, k key) (row T, err error) {
+func (t Table[T]) first(name string, k key) (T, error) {
+	if t.def.cache == nil {
+		return t.find(name, k)
+	}
+	i := t.def.bucket + 1 + t.indexNumber(name)
+	if known, has := t.tx.found[foundKey{t.tx.names[i], string(k)}]; has {
+		return known.row.(T), known.err
+	}
+	row, err := t.find(name, k)
+	if len(t.tx.found) >= maxFound || t.tx.found == nil {
+		t.tx.found = make(map[foundKey]found)
+	}
+	t.tx.found[foundKey{t.tx.names[i], string(k)}] = found{row, err}
+	return row, err
+}
+
+func (t Table[T]) find(name string, k key) (row T, err error) {
 	if entry := t.seek(t.indexNumber(name), k); bytes.HasPrefix(entry, k) {
 		return t.named(name, entry)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 )
 
@@ -26,21 +27,35 @@ type packing struct {
 }
 
 func packRow(data []byte, row packed) []byte {
-	p := packing{data: append(data, packedV1)}
-	row.fields(&p)
-	return p.data
+	p := packings.Get().(*packing)
+	*p = packing{data: append(data, packedV1)}
+	row.fields(p)
+	return p.end().data
 }
 
 func unpackRow(body []byte, row packed) error {
 	if body[0] != packedV1 {
 		return fmt.Errorf("packed in a way (%d) that this version does not know", body[0])
 	}
-	p := packing{text: string(body[1:]), reading: true}
-	row.fields(&p)
-	if p.err == nil && p.text != "" {
-		p.err = fmt.Errorf("%d bytes too many", len(p.text))
+	p := packings.Get().(*packing)
+	*p = packing{text: string(body[1:]), reading: true}
+	row.fields(p)
+	done := p.end()
+	if done.err == nil && done.text != "" {
+		done.err = fmt.Errorf("%d bytes too many", len(done.text))
 	}
-	return p.err
+	return done.err
+}
+
+// packings are those that are not in use.
+var packings = sync.Pool{New: func() any { return new(packing) }}
+
+// end puts p back, and returns how it was left.
+func (p *packing) end() packing {
+	left := *p
+	*p = packing{}
+	packings.Put(p)
+	return left
 }
 
 var errCutOff = errors.New("cut off within a field")

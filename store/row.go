@@ -13,6 +13,9 @@ import (
 // [packed] row. The id is part of the sum, so that a row that turns up under another id is noticed too.
 const crcSize = 4
 
+// rowRoom is what most packed rows take.
+const rowRoom = 160
+
 // CorruptError is the error for a row whose bytes are not those that were written. Other rows are
 // not affected.
 type CorruptError struct {
@@ -54,8 +57,11 @@ func rowSum(id uint64, body []byte) uint32 {
 	return crc32.Update(^sum, table, body)
 }
 
-func encodeRow(id uint64, row any) ([]byte, error) {
-	data := make([]byte, crcSize, 256)
+func encodeRow(id uint64, row any) ([]byte, error) { return appendRow(nil, id, row) }
+
+// appendRow is encodeRow in memory that is there, as far as there is enough of it.
+func appendRow(data []byte, id uint64, row any) ([]byte, error) {
+	data = append(data, make([]byte, crcSize)...)
 	if fields, ok := row.(packed); ok {
 		data = packRow(data, fields)
 	} else {

@@ -33,7 +33,8 @@ type secret struct {
 // is kept, unless there is a new one.
 func (t Table[T]) encode(id uint64, row *T) ([]byte, error) {
 	if t.def.secret == nil {
-		return encodeRow(id, row)
+		data, err := appendRow(free(t.tx, &t.tx.room, rowRoom), id, row)
+		return used(&t.tx.room, data), err
 	}
 	sealed := *row
 	if s := t.def.secret(&sealed); len(s.plain) > 0 {

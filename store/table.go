@@ -109,8 +109,8 @@ const keyRoom = 32
 
 // keys returns the keys of a row in the table's indexes, in ascending order.
 func (t Table[T]) keys(row *T) []indexKey {
-	all := make([]indexKey, 0, len(t.def.indexes))
-	room := make(key, 0, keyRoom*len(t.def.indexes)) // of all of them, each with its id behind it
+	all := free(t.tx, &t.tx.keyRoom, len(t.def.indexes))
+	room := key(free(t.tx, &t.tx.room, keyRoom*len(t.def.indexes))) // of all of them, each with its id behind it
 	for i := range t.def.indexes {
 		if t.def.indexes[i].Keys != nil {
 			for _, k := range t.def.indexes[i].Keys(row) {
@@ -121,7 +121,8 @@ func (t Table[T]) keys(row *T) []indexKey {
 			all, room = append(all, indexKey{i, k[:len(k):min(len(k)+idSize, cap(k))]}), room[used:used]
 		}
 	}
-	return all
+	t.tx.room = room
+	return used(&t.tx.keyRoom, all)
 }
 
 // oldKeys returns the keys that a row has in the file. A row that is written was most often read
@@ -208,7 +209,7 @@ func (t Table[T]) Delete(id uint64) error {
 		return fmt.Errorf("delete: %w", err)
 	}
 	t.wrote()
-	if err := t.bucket().Delete(rowKey(id)); err != nil {
+	if err := t.tx.delete(t.def.bucket, rowKey(id)); err != nil {
 		return fmt.Errorf("%s %d: %w", t.def.name, id, err)
 	}
 	return t.reindex(id, from, nil)
@@ -218,6 +219,9 @@ func (t Table[T]) Delete(id uint64) error {
 func (t Table[T]) wrote() {
 	t.tx.writes++
 	t.tx.touched |= 1 << t.def.number
+	if t.def.cache != nil {
+		clear(t.tx.found)
+	}
 }
 
 // unique checks that no other row has one of the unique keys that a row is to have.
@@ -288,7 +292,7 @@ func (t Table[T]) list(id uint64, k indexKey, in bool) (err error) {
 	case in:
 		err = bucket.Put(k.key.uint(id), nil)
 	default:
-		err = bucket.Delete(k.key.uint(id))
+		err = t.tx.delete(t.def.bucket+1+k.index, k.key.uint(id))
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.indexName(k.index), err)

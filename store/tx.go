@@ -1,6 +1,8 @@
 package store
 
 import (
+	"bytes"
+	"slices"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -24,9 +26,44 @@ type Tx struct {
 	after    []func()        // called when it is on the disk
 	assigned []*uint64       // ids given to new rows, taken back if the transaction is undone
 
+	found    map[foundKey]found     // rows that were found in tables with a cache, until one of them is written
 	counted  map[countKey]int       // what is to be added to counted indexes
+	room     []byte                 // free memory for small parts of rows
+	keyRoom  []indexKey             // likewise for keys
 	kept     map[keptRow][]indexKey // the index keys, as they are in the file, of rows that were read or written
 	keptKeys int                    // how many those are
+}
+
+// foundKey is a key of an index, by the name of the index.
+type foundKey struct{ index, key string }
+
+// maxFound bounds how many of them a transaction keeps.
+const maxFound = 1000
+
+// maxShare is how many rows share memory for their small parts.
+const maxShare = 32
+
+// free returns an empty slice with room for n values of a row at least. The more rows a transaction has, the more of
+// them share memory. What was appended is given to [used].
+func free[T any](tx *Tx, room *[]T, n int) []T {
+	if cap(*room) < n {
+		*room = make([]T, 0, n*min(1+len(tx.kept), maxShare))
+	}
+	return *room
+}
+
+// used takes what was appended to free memory, and leaves the rest behind it free.
+func used[T any](room *[]T, values []T) []T {
+	if cap(values) == cap(*room) { // else it was too little, and they have memory of their own
+		*room = values[len(values):]
+	}
+	return slices.Clip(values)
+}
+
+// found is the row with a key, or why there is none.
+type found struct {
+	row any
+	err error
 }
 
 // keptRow is a row of a table by the table's number.
@@ -67,6 +104,15 @@ func (tx *Tx) cursor(n int) *bbolt.Cursor {
 		tx.cursors[n] = tx.bolt.Bucket([]byte(tx.names[n])).Cursor()
 	}
 	return tx.cursors[n]
+}
+
+// delete removes the entry of bucket number n with the key k, if there is one.
+func (tx *Tx) delete(n int, k []byte) error {
+	cursor := tx.cursor(n)
+	if entry, _ := cursor.Seek(k); !bytes.Equal(entry, k) {
+		return nil
+	}
+	return cursor.Delete()
 }
 
 // After has fn called once, when the transaction is on the disk and before its caller goes on. If the transaction is
