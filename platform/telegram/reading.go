@@ -64,8 +64,9 @@ func (n *Network) HistoryBefore(ctx context.Context, identityID uint64, channel 
 const maxEmpty = 50
 
 // History returns up to limit messages that follow a message, at most 100. Fewer do not mean that no more follow; none
-// do: Telegram's pages may be empty, so it is asked for the latest message then. The error is a [*platform.Error]: one
-// about the chat says nothing about other channels.
+// do: Telegram's pages may be empty, so it is asked for the latest message then, and the page is read once more before it
+// is passed over: what it lacked may have been written since. The error is a [*platform.Error]: one about the chat says
+// nothing about other channels.
 func (n *Network) History(ctx context.Context, identityID uint64, channel int64, after, limit int) (platform.History, error) {
 	h, err := n.page(ctx, identityID, channel, after, limit)
 	if err != nil || len(h.Messages) > 0 {
@@ -76,13 +77,13 @@ func (n *Network) History(ctx context.Context, identityID uint64, channel int64,
 		return h, err
 	}
 	for range maxEmpty {
-		if top.Messages[0].ID <= after || len(h.Messages) > 0 {
+		if top.Messages[0].ID <= after {
 			return h, nil
 		}
-		after += limit
-		if h, err = n.page(ctx, identityID, channel, after, limit); err != nil {
+		if h, err = n.page(ctx, identityID, channel, after, limit); err != nil || len(h.Messages) > 0 {
 			return h, err
 		}
+		after += limit
 	}
 	return h, nil
 }
