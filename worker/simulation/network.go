@@ -59,13 +59,13 @@ func (n *Network) Len() int {
 	return len(n.ledger)
 }
 
-// Messages returns the messages of the ledger for which which says so.
-func (n *Network) Messages(which func(Message) bool) (all []Message) {
+// Messages returns the messages of the ledger for which which says so, which does not keep them.
+func (n *Network) Messages(which func(*Message) bool) (all []Message) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for _, m := range n.ledger {
-		if which(m) {
-			all = append(all, m)
+	for i := range n.ledger {
+		if which(&n.ledger[i]) {
+			all = append(all, n.ledger[i])
 		}
 	}
 	return all

@@ -23,7 +23,7 @@ const (
 	// restart is how long systemd waits before it starts a program again that ended.
 	restart = 5 * time.Second
 	// verifyDaily is for how many days the file is verified each day, which takes long once it is large; then it is
-	// each week, and at the end.
+	// once in as many, and at the end.
 	verifyDaily = 30
 	// The bounds of what may grow.
 	maxGoroutines = 2000
@@ -246,7 +246,7 @@ func (w *World) judge(day bool) {
 	if err != nil || !day {
 		return // the disk has failed: it is not readable before the file was opened again
 	}
-	if days := int(w.Elapsed() / (24 * time.Hour)); days <= verifyDaily || days%7 == 0 {
+	if days := int(w.Elapsed() / (24 * time.Hour)); days <= verifyDaily || days%verifyDaily == 0 {
 		problems, err := p.DB.Verify()
 		if err == nil && len(problems) > 0 {
 			w.Complain("store: verify", "%v", problems)

@@ -264,7 +264,7 @@ func (p *Part) hourly(w *simulation.World, tx *store.Tx) {
 
 // daily compares the records with the network's ledger.
 func (p *Part) daily(w *simulation.World, tx *store.Tx) {
-	messages := w.Network.Messages(func(m simulation.Message) bool { return serviceOf(m.Post.Text) != "" })
+	messages := w.Network.Messages(func(m *simulation.Message) bool { return serviceOf(m.Post.Text) != "" })
 	there := map[int64]bool{}
 	for _, m := range messages {
 		there[m.Post.Key] = true

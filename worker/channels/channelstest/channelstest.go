@@ -45,6 +45,8 @@ type state struct {
 	added   int               // how often
 	events  int               // that it had
 	forgot  time.Time         // when the difference was made too long last, by Telegram's clock
+
+	compared time.Time
 }
 
 // New returns the part of a world. It is started after the notices.

@@ -17,8 +17,8 @@ const (
 	settled = 9 * time.Hour
 	// slack is what a read or a stage may take, and an alert.
 	slack = 40 * time.Minute
-	// compareEach is how often, in hours, what was read is compared with what is there.
-	compareEach = 6
+	// comparePause is, for each message of a channel, how long what was read is not compared with what is there again.
+	comparePause = time.Minute
 	// askedAgain is up to which age at least messages are asked for again when a difference was too long.
 	askedAgain = 29 * 24 * time.Hour
 )
@@ -94,9 +94,10 @@ func (p *Part) channel(w *simulation.World, tx *store.Tx, c store.Channel, there
 	if err == nil {
 		w.Complain("channels: alert", "%s has an alert, and is well", c.Name())
 	}
-	if int(w.Elapsed().Hours())%compareEach != 0 {
+	if time.Since(s.compared) < time.Duration(len(there.Posts))*comparePause {
 		return
 	}
+	s.compared = time.Now()
 	p.compare(w, tx, c, there, s)
 	if err := p.holes(tx, c, there, s); err != nil {
 		w.Complain("channels: holes", "%s: %v", c.Name(), err)

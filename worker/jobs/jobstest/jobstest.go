@@ -146,21 +146,25 @@ func (p *Part) change(w *simulation.World, r *rand.Rand) {
 	w.Note("change %s: %v", name, err)
 }
 
-// hourly complains of jobs that wait for nothing, and of counts that are not those of the rows.
-func (p *Part) hourly(w *simulation.World, tx *store.Tx) {
-	counts, total := map[string]int{}, 0
+// counts complains of counts that are not those of the rows.
+func counts(w *simulation.World, tx *store.Tx) {
+	rows, total := map[string]int{}, 0
 	for job := range tx.Jobs.All() {
-		counts[job.Kind+" "+string(job.State)]++
+		rows[job.Kind+" "+string(job.State)]++
 		total++
 	}
 	for _, of := range tx.Jobs.Counts() {
-		if total -= of.N; counts[of.Kind+" "+string(of.State)] != of.N {
-			w.Complain("jobs: counts", "%+v, the rows are %v", of, counts)
+		if total -= of.N; rows[of.Kind+" "+string(of.State)] != of.N {
+			w.Complain("jobs: counts", "%+v, the rows are %v", of, rows)
 		}
 	}
 	if w.Judged(1); total != 0 {
 		w.Complain("jobs: counts", "%d jobs are not counted", total)
 	}
+}
+
+// hourly complains of jobs that wait for nothing.
+func (p *Part) hourly(w *simulation.World, tx *store.Tx) {
 	paused, _ := tx.Settings.Value(store.Paused)
 	for own := range tx.OwnJobs.All() {
 		job, err := tx.Jobs.ByName(own.JobName())
@@ -180,9 +184,10 @@ func (p *Part) hourly(w *simulation.World, tx *store.Tx) {
 
 // daily compares what was sent with the history: each run that is done has its message, and no run has two.
 func (p *Part) daily(w *simulation.World, tx *store.Tx) {
+	counts(w, tx)
 	type count struct{ sent, known int }
 	messages := map[string]count{} // by their texts
-	w.Network.Messages(func(m simulation.Message) bool {
+	w.Network.Messages(func(m *simulation.Message) bool {
 		n := messages[m.Post.Text]
 		if n.sent++; !m.Undone {
 			n.known++

@@ -100,7 +100,7 @@ func (p *Part) hourly(w *simulation.World, tx *store.Tx) {
 // daily compares what was told with the network's ledger.
 func (p *Part) daily(w *simulation.World, tx *store.Tx) {
 	got := map[string]map[int64]bool{}
-	messages := w.Network.Messages(func(m simulation.Message) bool { return slices.Contains(admins, m.Target) })
+	messages := w.Network.Messages(func(m *simulation.Message) bool { return slices.Contains(admins, m.Target) })
 	for _, m := range messages {
 		if got[m.Target] == nil {
 			got[m.Target] = map[int64]bool{}

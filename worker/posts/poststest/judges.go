@@ -59,8 +59,8 @@ func (p *Part) hourly(w *simulation.World, tx *store.Tx) {
 		return
 	}
 	for _, wi := range p.all() {
-		if wi.finals > 0 {
-			continue // it has ended; if a restore has undone that, the next day's look finds it
+		if wi.finals > 0 || wi.asked.IsZero() && tx.Now().Sub(wi.at) < lateBy {
+			continue // it has ended, or is not due; if a restore has undone that, the next day's look finds it
 		}
 		post, err := tx.Posts.Get(wi.id)
 		if err != nil || post.Status.Final() || tx.Now().Sub(later(post.ScheduledTime, post.UpdatedAt)) < lateBy {
@@ -147,10 +147,18 @@ func (p *Part) find(tx *store.Tx, tag string) (store.Post, error) {
 // daily compares each post with the network's ledger.
 func (p *Part) daily(w *simulation.World, tx *store.Tx) {
 	sent := map[string][]simulation.Message{}
-	for _, m := range w.Network.Messages(func(m simulation.Message) bool { return tagOf(m.Post.Text) != "" }) {
-		sent[tagOf(m.Post.Text)] = append(sent[tagOf(m.Post.Text)], m)
+	all := p.all()
+	for _, wi := range all {
+		sent[wi.tag] = nil
 	}
-	for _, wi := range p.all() {
+	w.Network.Messages(func(m *simulation.Message) bool {
+		tag := tagOf(m.Post.Text)
+		if of, asked := sent[tag]; asked {
+			sent[tag] = append(of, *m)
+		}
+		return false
+	})
+	for _, wi := range all {
 		if wi.doubt {
 			continue
 		}

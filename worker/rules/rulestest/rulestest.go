@@ -265,7 +265,7 @@ func (p *Part) daily(w *simulation.World, tx *store.Tx) {
 		p.run = run.ID
 		break
 	}
-	messages := w.Network.Messages(func(m simulation.Message) bool { return len(m.Post.Text) > 10 && m.Post.Text[:10] == "rule text " })
+	messages := w.Network.Messages(func(m *simulation.Message) bool { return len(m.Post.Text) > 10 && m.Post.Text[:10] == "rule text " })
 	for _, m := range messages[min(p.judged, len(messages)):] {
 		if key := m.Post.Text + m.Target; p.seen[key] {
 			w.Complain("rules: at most once", "%q was published twice in %s", m.Post.Text, m.Target)
