@@ -46,7 +46,7 @@ type state struct {
 	events  int               // that it had
 	forgot  time.Time         // when the difference was made too long last, by Telegram's clock
 
-	compared time.Time
+	compared time.Time // when what was read was last compared with what is there
 }
 
 // New returns the part of a world. It is started after the notices.

@@ -17,7 +17,8 @@ const (
 	settled = 9 * time.Hour
 	// slack is what a read or a stage may take, and an alert.
 	slack = 40 * time.Minute
-	// comparePause is, for each message of a channel, how long what was read is not compared with what is there again.
+	// comparePause, times the messages of a channel, is the least pause between two comparisons of what was read with what
+	// is there: so they cost the same however long the channel is.
 	comparePause = time.Minute
 	// askedAgain is up to which age at least messages are asked for again when a difference was too long.
 	askedAgain = 29 * 24 * time.Hour
