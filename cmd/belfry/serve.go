@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -126,6 +127,7 @@ func (svc *service) verifyFile(ctx context.Context) error {
 		if ctx.Err() == nil {
 			svc.log.Info().Err(err).Int("problems", len(problems)).Msg("the file was verified")
 		}
+		debug.FreeOSMemory() // this has read much, and so has the start
 		select {
 		case <-ctx.Done():
 			return nil
