@@ -25,12 +25,13 @@ func (s *Scheduler) finish(tx *store.Tx, e *ending) error {
 	if job.State != store.JobRunning || !job.Started.Equal(r.job.Started) || job.Attempt != r.job.Attempt {
 		return nil // likewise
 	}
-	past := store.Run{
+	past := &s.past
+	*past = store.Run{
 		Job: job.Name, Kind: job.Kind, Lane: job.Lane, Occurrence: r.job.Occurrence,
 		Started: r.job.Started, Ended: tx.Now(), Attempt: r.job.Attempt, Missed: job.Missed,
 	}
-	s.judge(&past, r, out, e.err)
-	s.observe(tx, past, r.job.Due)
+	s.judge(past, r, out, e.err)
+	s.observe(tx, *past, r.job.Due)
 	held, _ := tx.Holds.Until(r.job.Lane)
 	if out.Write != nil {
 		if err := out.Write(tx); err != nil {
@@ -38,7 +39,7 @@ func (s *Scheduler) finish(tx *store.Tx, e *ending) error {
 		}
 		err = tx.Jobs.Read(r.job.ID, job) // it may have changed its own job
 		if errors.Is(err, store.ErrNotFound) {
-			return tx.Runs.Add(&past)
+			return tx.Runs.Add(past)
 		}
 		if err != nil {
 			return err
@@ -58,7 +59,7 @@ func (s *Scheduler) finish(tx *store.Tx, e *ending) error {
 	}
 	switch {
 	case past.Result == store.ResultInterrupted: // it says nothing
-	case !inVain(past):
+	case !inVain(*past):
 		job.VainSince = time.Time{}
 	case job.VainSince.IsZero() || job.VainSince.After(tx.Now()): // or the clock was set back
 		job.VainSince = past.Started
@@ -72,7 +73,7 @@ func (s *Scheduler) finish(tx *store.Tx, e *ending) error {
 	} else if e.shelved {
 		err = shelve(tx, job, store.Reason{Code: store.ReasonError, Detail: firstLine(e.err)})
 	} else {
-		err = s.next(tx, job, r, &past, out)
+		err = s.next(tx, job, r, past, out)
 	}
 	if err != nil {
 		return err
@@ -81,7 +82,7 @@ func (s *Scheduler) finish(tx *store.Tx, e *ending) error {
 	if out.Step && past.Result == store.ResultAgain {
 		return nil
 	}
-	return tx.Runs.Add(&past)
+	return tx.Runs.Add(past)
 }
 
 // inVain reports whether a run has led to nothing: it failed, or is to be tried again.

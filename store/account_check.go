@@ -248,7 +248,7 @@ func (t AccountSites) Put(s *AccountSite) error {
 		_, err := t.BySite(s.Site)
 		if damaged, ok := errors.AsType[*CorruptError](err); ok {
 			s.ID = damaged.ID
-			t.tx.keep(t.def.number, s.ID, t.keys(s)) // the index says what its keys are, and the row cannot
+			t.tx.memory.keep(t.def.number, s.ID, t.keys(s)) // the index says what its keys are, and the row cannot
 		}
 	}
 	return t.Table.Put(s)

@@ -155,7 +155,8 @@ func (db *DB) tryGroup(group []*call) (tx *Tx, ran, failed int, err error) {
 		db.handle.RUnlock()
 		return nil, len(group), -1, fmt.Errorf("begin: %w", err)
 	}
-	tx = db.newTx(btx)
+	db.memory.reset()
+	tx = db.newTx(btx, db.memory)
 	begun := time.Now()
 	for ran < len(group) && (ran == 0 || time.Since(begun) < groupTime) {
 		c, before, after := group[ran], tx.writes, len(tx.after)

@@ -94,7 +94,7 @@ func (db *DB) upgrade(btx *bbolt.Tx, have int) error {
 	if err := db.ensureBuckets(btx); err != nil {
 		return err
 	}
-	tx := db.newTx(btx)
+	tx := db.newTx(btx, newMemory())
 	for _, t := range db.schema.all {
 		if !stale[t.tableName()] {
 			continue

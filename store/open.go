@@ -30,7 +30,7 @@ func open(path string, opts Options, steps []migration) (*DB, error) {
 		return nil, fmt.Errorf("open: %w", err)
 	}
 	db := &DB{path: path, opts: opts, schema: newSchema(), migrations: steps,
-		guard: newGuard(opts), turn: make(chan struct{}, 1)}
+		guard: newGuard(opts), turn: make(chan struct{}, 1), memory: newMemory()}
 	if !opts.ReadOnly {
 		if err := db.create(); err != nil {
 			return nil, err

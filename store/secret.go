@@ -33,8 +33,8 @@ type secret struct {
 // is kept, unless there is a new one.
 func (t Table[T]) encode(id uint64, row *T) ([]byte, error) {
 	if t.def.secret == nil {
-		data, err := appendRow(free(t.tx, &t.tx.room, rowRoom), id, row)
-		return used(&t.tx.room, data), err
+		data, err := appendRow(t.tx.memory.room.take(rowRoom), id, row)
+		return t.tx.memory.room.taken(data), err
 	}
 	sealed := *row
 	if s := t.def.secret(&sealed); len(s.plain) > 0 {

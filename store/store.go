@@ -95,6 +95,7 @@ type DB struct {
 
 	turn     chan struct{} // held by the goroutine that commits
 	guard    *guard        // used by the holder of turn
+	memory   *memory       // of the write transactions, of which there is one at a time
 	took     time.Duration // by the last commit; the holder of turn's
 	mu       sync.Mutex
 	waiting  []*call       // updates for the next commit
@@ -137,7 +138,7 @@ func (db *DB) View(fn func(*Tx) error) error {
 		return err
 	}
 	return db.bolt.View(func(btx *bbolt.Tx) error {
-		return fn(db.newTx(btx))
+		return fn(db.newTx(btx, new(memory)))
 	})
 }
 

@@ -99,7 +99,7 @@ func (t Table[T]) decode(id uint64, data []byte, row *T) (err error) {
 	*t.def.id(row) = id
 	t.open(id, row)
 	if t.tx.bolt.Writable() {
-		t.tx.keep(t.def.number, id, t.keys(row))
+		t.tx.memory.keep(t.def.number, id, t.keys(row))
 	}
 	return nil
 }
@@ -109,8 +109,8 @@ const keyRoom = 32
 
 // keys returns the keys of a row in the table's indexes, in ascending order.
 func (t Table[T]) keys(row *T) []indexKey {
-	all := free(t.tx, &t.tx.keyRoom, len(t.def.indexes))
-	room := key(free(t.tx, &t.tx.room, keyRoom*len(t.def.indexes))) // of all of them, each with its id behind it
+	all := t.tx.memory.keys.take(len(t.def.indexes))
+	room := key(t.tx.memory.room.take(keyRoom * len(t.def.indexes))) // of all of them, each with its id behind it
 	for i := range t.def.indexes {
 		if t.def.indexes[i].Keys != nil {
 			for _, k := range t.def.indexes[i].Keys(row) {
@@ -121,14 +121,14 @@ func (t Table[T]) keys(row *T) []indexKey {
 			all, room = append(all, indexKey{i, k[:len(k):min(len(k)+idSize, cap(k))]}), room[used:used]
 		}
 	}
-	t.tx.room = room
-	return used(&t.tx.keyRoom, all)
+	t.tx.memory.room.free = room
+	return t.tx.memory.keys.taken(all)
 }
 
 // oldKeys returns the keys that a row has in the file. A row that is written was most often read
 // before in the same transaction, and is not decoded once more.
 func (t Table[T]) oldKeys(id uint64) ([]indexKey, error) {
-	if keys, ok := t.tx.kept[keptRow{t.def.number, id}]; ok {
+	if keys, ok := t.tx.memory.kept[keptRow{t.def.number, id}]; ok {
 		return keys, nil
 	}
 	row, err := t.Get(id)
@@ -246,9 +246,9 @@ func (t Table[T]) unique(id uint64, old, now []indexKey) error {
 // there any more. What both have is not touched.
 func (t Table[T]) reindex(id uint64, old, now []indexKey) error {
 	if now != nil {
-		t.tx.keep(t.def.number, id, now)
+		t.tx.memory.keep(t.def.number, id, now)
 	} else {
-		delete(t.tx.kept, keptRow{t.def.number, id})
+		delete(t.tx.memory.kept, keptRow{t.def.number, id})
 	}
 	for len(old) > 0 || len(now) > 0 {
 		order := -1 // the old key comes first

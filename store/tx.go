@@ -2,7 +2,6 @@ package store
 
 import (
 	"bytes"
-	"slices"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -26,12 +25,9 @@ type Tx struct {
 	after    []func()        // called when it is on the disk
 	assigned []*uint64       // ids given to new rows, taken back if the transaction is undone
 
-	found    map[foundKey]found     // rows that were found in tables with a cache, until one of them is written
-	counted  map[countKey]int       // what is to be added to counted indexes
-	room     []byte                 // free memory for small parts of rows
-	keyRoom  []indexKey             // likewise for keys
-	kept     map[keptRow][]indexKey // the index keys, as they are in the file, of rows that were read or written
-	keptKeys int                    // how many those are
+	memory  *memory
+	found   map[foundKey]found // rows that were found in tables with a cache, until one of them is written
+	counted map[countKey]int   // what is to be added to counted indexes
 }
 
 // foundKey is a key of an index, by the name of the index.
@@ -40,51 +36,14 @@ type foundKey struct{ index, key string }
 // maxFound bounds how many of them a transaction keeps.
 const maxFound = 1000
 
-// maxShare is how many rows share memory for their small parts.
-const maxShare = 32
-
-// free returns an empty slice with room for n values of a row at least. The more rows a transaction has, the more of
-// them share memory. What was appended is given to [used].
-func free[T any](tx *Tx, room *[]T, n int) []T {
-	if cap(*room) < n {
-		*room = make([]T, 0, n*min(1+len(tx.kept), maxShare))
-	}
-	return *room
-}
-
-// used takes what was appended to free memory, and leaves the rest behind it free.
-func used[T any](room *[]T, values []T) []T {
-	if cap(values) == cap(*room) { // else it was too little, and they have memory of their own
-		*room = values[len(values):]
-	}
-	return slices.Clip(values)
-}
-
 // found is the row with a key, or why there is none.
 type found struct {
 	row any
 	err error
 }
 
-// keptRow is a row of a table by the table's number.
-type keptRow struct {
-	table int
-	id    uint64
-}
-
-// maxKept bounds the memory that a transaction takes for the keys of its rows.
-const maxKept = 50_000
-
-func (tx *Tx) keep(table int, id uint64, keys []indexKey) {
-	if tx.kept == nil || tx.keptKeys >= maxKept {
-		tx.kept, tx.keptKeys = make(map[keptRow][]indexKey), 0
-	}
-	tx.keptKeys += len(keys)
-	tx.kept[keptRow{table, id}] = keys
-}
-
-func (db *DB) newTx(btx *bbolt.Tx) *Tx {
-	tx := &Tx{bolt: btx, damage: &db.damage, now: db.opts.Now(), key: db.opts.Key, names: db.schema.names,
+func (db *DB) newTx(btx *bbolt.Tx, m *memory) *Tx {
+	tx := &Tx{bolt: btx, memory: m, damage: &db.damage, now: db.opts.Now(), key: db.opts.Key, names: db.schema.names,
 		cursors: make([]*bbolt.Cursor, db.schema.buckets)}
 	for _, bind := range db.schema.bind {
 		bind(tx)

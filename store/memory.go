@@ -1,0 +1,77 @@
+package store
+
+import "slices"
+
+// memory is what a transaction needs for the small parts of its rows. A write transaction leaves it to the next one:
+// what it holds is of no use any more when the transaction has ended.
+type memory struct {
+	room     arena[byte]            // for keys and rows as they are written
+	keys     arena[indexKey]        // for lists of keys
+	kept     map[keptRow][]indexKey // the index keys, as they are in the file, of rows that were read or written
+	keptKeys int                    // how many those are
+}
+
+// What a transaction may leave to the next one.
+const (
+	maxRoom     = 1 << 20 // bytes
+	maxKeys     = 16 << 10
+	maxKeptLeft = 4 << 10 // rows
+)
+
+func newMemory() *memory {
+	return &memory{room: arena[byte]{most: maxRoom}, keys: arena[indexKey]{most: maxKeys}}
+}
+
+// reset makes all of it free.
+func (m *memory) reset() {
+	m.room.reset()
+	m.keys.reset()
+	if len(m.kept) > maxKeptLeft {
+		m.kept = nil
+	}
+	clear(m.kept)
+	m.keptKeys = 0
+}
+
+// arena is memory of which parts are taken one after the other.
+type arena[T any] struct {
+	most  int // values in a piece
+	piece []T // the last one that was made
+	free  []T // what of it was not taken
+}
+
+// take returns an empty slice with room for n values at least. What was appended is given to [arena.taken].
+func (a *arena[T]) take(n int) []T {
+	if cap(a.free) < n {
+		a.piece = make([]T, 0, max(n, min(2*cap(a.piece), a.most)))
+		a.free = a.piece
+	}
+	return a.free
+}
+
+// taken takes note of what was appended to a slice of take, and leaves the rest behind it free.
+func (a *arena[T]) taken(values []T) []T {
+	if cap(values) == cap(a.free) { // else it was too little, and they have memory of their own
+		a.free = values[len(values):]
+	}
+	return slices.Clip(values)
+}
+
+func (a *arena[T]) reset() { a.free = a.piece[:0] }
+
+// keptRow is a row of a table by the table's number.
+type keptRow struct {
+	table int
+	id    uint64
+}
+
+// maxKept bounds the memory that a transaction takes for the keys of its rows.
+const maxKept = 50_000
+
+func (m *memory) keep(table int, id uint64, keys []indexKey) {
+	if m.kept == nil || m.keptKeys >= maxKept {
+		m.kept, m.keptKeys = make(map[keptRow][]indexKey), 0
+	}
+	m.keptKeys += len(keys)
+	m.kept[keptRow{table, id}] = keys
+}
