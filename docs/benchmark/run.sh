@@ -7,7 +7,7 @@
 #     docs/benchmark/run.sh [-n RUNS] [-b COMMIT] [-o NAMES] [DIRECTORY]
 #
 # -n  how often all of it is measured; the table has the median and the range. One run takes some ten minutes.
-# -b  also measure the schedule of that commit, with the measurements of now: -b 765f842.
+# -b  also measure the schedule of that commit, with the measurements of now, which must compile with it.
 # -o  measure only these, separated by commas, and print the table: apscheduler, river, serve, and of
 #     Belfry burst, one lane, steady, twenty lanes, stall, busy, lanes, broadcast, put, crowd, and what
 #     needs the file of crowd: crowded burst, start, idle.
