@@ -238,8 +238,8 @@ func (k Kind) withDefaults() Kind {
 	return k
 }
 
-// room is memory that nobody touches, so the machine gives none for it, and that the collector counts as in use: it
-// runs after 20 MB of garbage at the earliest, in place of 4. Many short runs make much garbage and keep little.
+// room is memory that is never touched, so the machine gives none for it, and that the collector counts as in use: it
+// runs after 16 MB of garbage at the earliest, in place of 4. Many short runs make much garbage and keep little.
 var room = sync.OnceValue(func() []byte { return make([]byte, 16<<20) })
 
 // errEnding is the cause with which the runs' context ends when the program does.
