@@ -14,7 +14,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -239,7 +238,8 @@ func (k Kind) withDefaults() Kind {
 }
 
 // room is memory that is never touched, so the machine gives none for it, and that the collector counts as in use: it
-// runs after 16 MB of garbage at the earliest, in place of 4. Many short runs make much garbage and keep little.
+// runs after 16 MB of garbage at the earliest, in place of 4. Many short runs make much garbage and keep little. The
+// first call makes it, for the rest of the process.
 var room = sync.OnceValue(func() []byte { return make([]byte, 16<<20) })
 
 // errEnding is the cause with which the runs' context ends when the program does.
@@ -274,7 +274,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	s.started = s.cfg.Now()
 	s.mu.Unlock()
 	close(s.begun)
-	defer runtime.KeepAlive(room())
+	room()
 
 	loop.Start(ctx)
 	for open := true; open; {

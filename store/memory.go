@@ -13,9 +13,9 @@ type memory struct {
 
 // What a transaction may leave to the next one.
 const (
-	maxRoom     = 1 << 20 // bytes
-	maxKeys     = 16 << 10
-	maxKeptLeft = 4 << 10 // rows
+	maxRoom     = 1 << 20  // bytes
+	maxKeys     = 16 << 10 // keys
+	maxKeptLeft = 4 << 10  // rows
 )
 
 func newMemory() *memory {
@@ -35,7 +35,7 @@ func (m *memory) reset() {
 
 // arena is memory of which parts are taken one after the other.
 type arena[T any] struct {
-	most  int // values in a piece
+	most  int // values in a piece that is larger than asked for; 0: none is
 	piece []T // the last one that was made
 	free  []T // what of it was not taken
 }
@@ -51,7 +51,7 @@ func (a *arena[T]) take(n int) []T {
 
 // taken takes note of what was appended to a slice of take, and leaves the rest behind it free.
 func (a *arena[T]) taken(values []T) []T {
-	if cap(values) == cap(a.free) { // else it was too little, and they have memory of their own
+	if cap(values) == cap(a.free) { // else it was too little, and they are elsewhere
 		a.free = values[len(values):]
 	}
 	return slices.Clip(values)

@@ -127,7 +127,7 @@ func (svc *service) verifyFile(ctx context.Context) error {
 		if ctx.Err() == nil {
 			svc.log.Info().Err(err).Int("problems", len(problems)).Msg("the file was verified")
 		}
-		debug.FreeOSMemory() // this has read much, and so has the start
+		debug.FreeOSMemory() // what this and the start have needed is garbage now
 		select {
 		case <-ctx.Done():
 			return nil
