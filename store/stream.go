@@ -179,6 +179,15 @@ func (t StreamItems) due(group uint64, now time.Time) iter.Seq[StreamItem] {
 	}
 }
 
+// after returns when a group tries something again for the first time after now; zero: nothing.
+func (t StreamItems) after(group uint64, now time.Time) time.Time {
+	prefix := key(nil).uint(group)
+	for entry := range t.entries("due", slices.Clip(prefix).time(now).next(), prefix.next()) {
+		return timeAt(entry[len(prefix):])
+	}
+	return time.Time{}
+}
+
 // Parked returns what a group has given up, the latest first.
 func (t StreamItems) Parked(group uint64, q Query) (Page[StreamItem], error) {
 	return t.page("parked", key(nil).uint(group), q, true)

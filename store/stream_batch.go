@@ -9,6 +9,7 @@ import (
 type Batch struct {
 	Group Group
 	Items []StreamItem // those with an id are tried again, those without come from the log, in its order
+	Next  time.Time    // when there is something to do beside them; zero: nothing is known of
 	upTo  uint64       // the cursor once the batch is handled
 }
 
@@ -26,12 +27,20 @@ func (s Streams) Fetch(name string, limit int) (b Batch, err error) {
 	if b.Group, err = s.Groups.ByName(name); err != nil {
 		return b, fmt.Errorf("group %s: %w", name, err)
 	}
-	for item := range s.Items.due(b.Group.ID, s.now()) {
-		if b.Items = append(b.Items, item); len(b.Items) >= (limit+1)/2 {
+	now, head := s.now(), s.Head(b.Group.Topic)
+	for item := range s.Items.due(b.Group.ID, now) {
+		if len(b.Items) >= (limit+1)/2 {
+			b.Next = now
 			break
 		}
+		b.Items = append(b.Items, item)
 	}
-	b.upTo = min(s.Head(b.Group.Topic), b.Group.Cursor+uint64(limit-len(b.Items)))
+	if b.upTo = min(head, b.Group.Cursor+uint64(limit-len(b.Items))); b.upTo < head {
+		b.Next = now
+	}
+	if b.Next.IsZero() {
+		b.Next = s.Items.after(b.Group.ID, now)
+	}
 	for event := range s.log(b.Group.Topic).From(b.Group.Cursor + 1) {
 		if event.ID > b.upTo {
 			break
@@ -115,26 +124,6 @@ func (s Streams) trim(topic Topic, most int) error {
 		}
 	}
 	return nil
-}
-
-// Next returns when a group has something to do: now if events wait, else when the first item is tried again; zero if
-// there is none.
-func (s Streams) Next(name string) (time.Time, error) {
-	g, err := s.Groups.ByName(name)
-	if err != nil {
-		return time.Time{}, err
-	}
-	if g.Cursor < s.Head(g.Topic) {
-		return s.now(), nil
-	}
-	for range s.Items.due(g.ID, s.now()) {
-		return s.now(), nil
-	}
-	prefix := key(nil).uint(g.ID)
-	for entry := range s.Items.entries("due", prefix, prefix.next()) {
-		return timeAt(entry[len(prefix):]), nil
-	}
-	return time.Time{}, nil
 }
 
 // Hold keeps a group from going on before a time, because what it needs cannot be had: nothing of a batch was handled.

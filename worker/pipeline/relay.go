@@ -65,6 +65,7 @@ func (r relayRunner) Run(ctx context.Context, _ store.Job) (scheduler.Outcome, e
 		return scheduler.Outcome{}, nil
 	}
 	var batches []store.Batch
+	next := r.db.Now().Add(idle)
 	messages := map[uint64]store.Message{}
 	err := r.db.View(func(tx *store.Tx) error {
 		for _, topic := range store.Topics {
@@ -72,6 +73,7 @@ func (r relayRunner) Run(ctx context.Context, _ store.Job) (scheduler.Outcome, e
 			if err != nil {
 				return err
 			}
+			next = earliest(batch.Next, next)
 			if !batch.Empty() {
 				batches = append(batches, batch)
 			}
@@ -86,22 +88,21 @@ func (r relayRunner) Run(ctx context.Context, _ store.Job) (scheduler.Outcome, e
 	if err != nil {
 		return scheduler.Outcome{}, err
 	}
-	now := r.db.Now()
 	if len(batches) == 0 {
-		return scheduler.Outcome{Again: now.Add(idle), Step: true}, nil
+		return scheduler.Outcome{Again: next, Step: true}, nil
 	}
 	if err := r.send(ctx, batches, messages); err != nil {
-		why := store.Reason{Code: store.ReasonError, Detail: err.Error()}
-		return scheduler.Outcome{Again: now.Add(relayPause), Reason: why, Step: true, Write: func(tx *store.Tx) error {
+		why, again := store.Reason{Code: store.ReasonError, Detail: err.Error()}, r.db.Now().Add(relayPause)
+		return scheduler.Outcome{Again: again, Reason: why, Step: true, Write: func(tx *store.Tx) error {
 			for _, batch := range batches {
-				if err := tx.Streams.Hold(batch.Group.Name, now.Add(relayPause), why); err != nil {
+				if err := tx.Streams.Hold(batch.Group.Name, again, why); err != nil {
 					return err
 				}
 			}
 			return nil
 		}}, nil
 	}
-	return scheduler.Outcome{Again: now, Step: true, Write: func(tx *store.Tx) error {
+	return scheduler.Outcome{Again: next, Step: true, Write: func(tx *store.Tx) error {
 		for _, batch := range batches {
 			done := make([]store.Handled, len(batch.Items))
 			for i := range done {

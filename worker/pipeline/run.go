@@ -39,7 +39,6 @@ func (w runner) Run(ctx context.Context, job store.Job) (scheduler.Outcome, erro
 		return scheduler.Outcome{}, err
 	}
 	var batch store.Batch
-	var next time.Time
 	messages := map[uint64]store.Message{}
 	err = w.db.View(func(tx *store.Tx) (err error) {
 		if batch, err = tx.Streams.Fetch(stage.Name, stage.Batch); err != nil {
@@ -55,8 +54,7 @@ func (w runner) Run(ctx context.Context, job store.Job) (scheduler.Outcome, erro
 			}
 			messages[m.ID] = m
 		}
-		next, err = tx.Streams.Next(stage.Name)
-		return err
+		return nil
 	})
 	if err != nil {
 		return scheduler.Outcome{}, err
@@ -65,14 +63,17 @@ func (w runner) Run(ctx context.Context, job store.Job) (scheduler.Outcome, erro
 	if held := batch.Group.Held(now); !held.IsZero() {
 		return scheduler.Outcome{Again: held, Reason: batch.Group.LastError, Step: true}, nil
 	}
+	out := scheduler.Outcome{Again: earliest(batch.Next, now.Add(idle)), Step: true}
 	if batch.Empty() {
-		return scheduler.Outcome{Again: earliest(next, now.Add(idle)), Step: true}, nil
+		return out, nil
 	}
 	handled := w.work(ctx, stage, batch, messages)
 	if ctx.Err() != nil { // what was cut short by the end of the program is done again
 		return scheduler.Outcome{}, context.Cause(ctx)
 	}
-	out := scheduler.Outcome{Again: now, Step: true}
+	for _, h := range handled {
+		out.Again = earliest(h.Due, out.Again)
+	}
 	hold, why := heldUntil(handled)
 	if !hold.IsZero() {
 		out.Again, out.Reason = hold, why

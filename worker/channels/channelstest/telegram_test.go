@@ -312,8 +312,8 @@ func (l *life) due(tx *store.Tx) string {
 		}
 	}
 	for _, s := range l.pipeline.Stages() {
-		if next, err := tx.Streams.Next(s.Name); err != nil || !next.IsZero() && !next.After(tx.Now()) {
-			return fmt.Sprintf("%s: %v, %v", s.Name, next, err)
+		if batch, err := tx.Streams.Fetch(s.Name, 1); err != nil || !batch.Empty() {
+			return fmt.Sprintf("%s: %+v, %v", s.Name, batch, err)
 		}
 	}
 	for hit := range tx.WatchHits.All() {
