@@ -78,7 +78,9 @@ func (s *Scheduler) finish(tx *store.Tx, e *ending) error {
 	if err != nil {
 		return err
 	}
-	past.Next = job.Due
+	if past.Next = job.Due; past.Result == store.ResultAgain && out.Hold.After(past.Next) {
+		past.Next = out.Hold
+	}
 	if out.Step && past.Result == store.ResultAgain {
 		return nil
 	}

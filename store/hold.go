@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -69,6 +70,20 @@ func (t Holds) Extend(lane string, until time.Time, why Reason) error {
 // can.
 func (t Holds) Await(identityID uint64, lane string, until time.Time, why Reason) error {
 	return t.extend(Hold{Lane: lane, Until: until.UTC(), Reason: why, Login: identityID})
+}
+
+// Reconnected ends the waits for a connection: one is back. How often it was tried in vain stays known.
+func (t Holds) Reconnected() error {
+	for _, h := range slices.Collect(t.All()) {
+		if h.Reason.Code != ReasonNotConnected || !h.Until.After(t.tx.Now()) {
+			continue
+		}
+		h.Until = t.tx.Now()
+		if err := t.Put(&h); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (t Holds) extend(next Hold) error {

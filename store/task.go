@@ -45,8 +45,6 @@ type Task struct {
 	// Refusal is what the last chat answered that refused, and Refusals how many in a row answered that.
 	Refusal  string `json:"refusal,omitempty"`
 	Refusals int    `json:"refusals,omitempty"`
-	// Unreached is how often in a row the network could not be reached.
-	Unreached int `json:"unreached,omitempty"`
 	// Prepared is the last delivery that is ready, while the task is prepared.
 	Prepared  uint64    `json:"prepared,omitempty"`
 	StartedAt time.Time `json:"started_at,omitzero"`

@@ -224,7 +224,7 @@ func (w *wiring) connecting() (err error) {
 		return wrong("BELFRY_X_URL", err)
 	}
 	w.made.identities = identities.New(w.db, w.telegram, identities.Config{
-		LoggedIn: tasks.ListChats, Log: part(w.log, "logins"), Applications: apps, TryApplication: w.telegram.TryApplication,
+		LoggedIn: tasks.ListChats, Log: part(w.log, "logins"), Applications: apps, TryApplication: w.telegram.TryApplication, Connected: w.telegram.Connected(),
 		Connectors: map[string]identities.Connector{instagram.Platform: w.instagram, x.Platform: w.x},
 	})
 	return w.adopt(w.db, w.made.identities, w.log)

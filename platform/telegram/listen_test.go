@@ -125,7 +125,13 @@ func TestTheEndOfTheProcessNeitherLosesNorDoublesAText(t *testing.T) {
 func TestAConnectionThatIsCutHearsOn(t *testing.T) {
 	t.Parallel()
 	r, _, ann := newListening(t)
+	<-r.network.Connected()
 	r.srv.CloseConnections()
+	select {
+	case <-r.network.Connected():
+	case <-r.ctx.Done():
+		t.Error("it is not told that there is a connection again")
+	}
 	r.srv.Write(ann.ID, r.bot, "one")
 	r.hears(one)
 	r.srv.Restart()

@@ -132,6 +132,7 @@ type Network struct {
 	mu          sync.Mutex
 	run         context.Context // nil unless Run is running
 	up          chan struct{}   // closed while Run is running
+	connected   chan struct{}   // see Connected
 	wanted      []uint64        // connections asked for before Run
 	connections map[uint64]*connection
 	listener    Listener // without Hear: bots are not listened to
@@ -157,7 +158,7 @@ func New(db *store.DB, cfg Config) (*Network, error) {
 	n := &Network{
 		db: db, cfg: cfg, dc: where, web: webClient(cfg.Private), seenPause: 10 * time.Second, callTime: callTime, hearPause: shortestPause, loginTime: 10 * time.Minute,
 		uploading: uploadTimes{patience: 2 * time.Second, part: 30 * time.Second, retry: time.Second},
-		up:        make(chan struct{}), connections: map[uint64]*connection{},
+		up:        make(chan struct{}), connected: make(chan struct{}, 1), connections: map[uint64]*connection{},
 		logins: map[uint64]*login{}, listings: map[uint64]*listing{}, invites: map[invite]platform.ChatRef{},
 	}
 	if cfg.MediaDir != "" {
@@ -262,6 +263,9 @@ func (n *Network) disconnect(identityID uint64) {
 		<-c.done
 	}
 }
+
+// Connected receives after an identity was connected; several at once may be told as one.
+func (n *Network) Connected() <-chan struct{} { return n.connected }
 
 // Connection returns the state of an identity's connection.
 func (n *Network) Connection(identityID uint64) platform.Connection {

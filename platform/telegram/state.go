@@ -56,6 +56,10 @@ func (c *connection) settle() {
 		switch {
 		case state == platform.Connected:
 			c.log.Info().Msg("connected to Telegram")
+			select {
+			case c.network.connected <- struct{}{}:
+			default: // whoever reads that looks after this moment
+			}
 		case c.status.State == platform.Connected:
 			c.log.Info().Msg("disconnected from Telegram")
 		}

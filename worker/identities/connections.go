@@ -12,6 +12,9 @@ import (
 // offline is how long an identity may have no connection before that is wrong.
 const offline = 3 * time.Minute
 
+// givenUp is how long after a connection was made the last of those that did not wait for it have said so.
+const givenUp = 10 * time.Second
+
 // Connection returns how the connection of an identity is doing.
 func (w *Worker) Connection(id uint64) platform.Connection { return w.network.Connection(id) }
 
@@ -64,12 +67,20 @@ func (w *Worker) connect(ctx context.Context) error {
 }
 
 // follow connects identities that are added to those that are known, or that are to log in with something else, and
-// ends the connections of those that are removed.
+// ends the connections of those that are removed. What waits for a connection goes on when there is one.
 func (w *Worker) follow(ctx context.Context, changed <-chan struct{}, known map[uint64]store.Identity) {
+	var again <-chan time.Time
 	for {
 		select {
 		case <-ctx.Done():
 			return
+		case <-w.cfg.Connected:
+			w.goOn()
+			again = time.After(givenUp)
+			continue
+		case <-again:
+			w.goOn()
+			continue
 		case _, open := <-changed:
 			if !open {
 				return
@@ -97,6 +108,13 @@ func (w *Worker) follow(ctx context.Context, changed <-chan struct{}, known map[
 			}
 		}
 		known = now
+	}
+}
+
+// goOn has what waits for a connection tried now.
+func (w *Worker) goOn() {
+	if err := w.db.Update(func(tx *store.Tx) error { return tx.Holds.Reconnected() }); err != nil {
+		w.cfg.Log.Error().Err(err).Msg("what waits for a connection is tried when its pause is over")
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"belfry/store"
 )
@@ -55,6 +56,51 @@ func TestAnIdentityThatIsAddedWhileConnectionsBeginIsConnected(t *testing.T) {
 		}
 		if !slices.Equal(network.connected, []uint64{1, 2}) {
 			t.Errorf("connected: %v", network.connected)
+		}
+	})
+}
+
+func TestWhatWaitsForAConnectionIsTriedWhenOneIsMade(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db := newDB(t)
+		connected := make(chan struct{}, 1)
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() {
+			ended <- New(db, &busyStart{db: db, add: func() {}}, Config{Connected: connected}).run(ctx)
+		}()
+		hold := func(lane string, code store.ReasonCode) {
+			update(t, db, func(tx *store.Tx) error {
+				return tx.Holds.Extend(lane, tx.Now().Add(2*time.Minute), store.Reason{Code: code, N: 30})
+			})
+		}
+		held := func(lane string) (held bool, tries int) {
+			update(t, db, func(tx *store.Tx) error {
+				until, why := tx.Holds.Until(lane)
+				held, tries = until.After(tx.Now()), why.N
+				return nil
+			})
+			return held, tries
+		}
+		hold("waits", store.ReasonFlood)
+		hold("early", store.ReasonNotConnected)
+		connected <- struct{}{}
+		synctest.Wait()
+		if is, tries := held("early"); is || tries != 30 {
+			t.Errorf("with a connection it waits: %t, after %d attempts", is, tries)
+		}
+		hold("late", store.ReasonNotConnected) // it gave up just before
+		time.Sleep(givenUp)
+		synctest.Wait()
+		if is, _ := held("late"); is {
+			t.Error("what had given up just before there was a connection waits")
+		}
+		if is, _ := held("waits"); !is {
+			t.Error("what waits for something else does not wait")
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
 		}
 	})
 }

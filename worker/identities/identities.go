@@ -50,7 +50,9 @@ type Config struct {
 	Applications Applications
 	// TryApplication asks Telegram whether it accepts an application. Its error is a [*platform.Error].
 	TryApplication func(ctx context.Context, id int, hash string) error
-	Log            zerolog.Logger
+	// Connected receives after an identity was connected; it may be nil.
+	Connected <-chan struct{}
+	Log       zerolog.Logger
 }
 
 // Worker connects identities and logs them in and out. The errors of its steps are of type [*store.FieldError]

@@ -18,17 +18,15 @@ const (
 	// UnknownPause is the pause before a call that was not answered is repeated for the first time. The
 	// repetition is harmless, and its answer settles what happened.
 	UnknownPause = 2 * time.Second
-	// connectPause is the first pause before the connection is tried again; it grows to longestConnectPause. After
-	// outage attempts in a row, which is two hours or more, it is outagePause: each attempt is two commits and a run of
-	// the history, of which an outage of days would leave nothing else.
+	// connectPause is the first pause before the connection is tried again. With each attempt in vain it is longer by as
+	// much, up to longestConnectPause after 25 minutes: each attempt is two commits and a run of the history, of which an
+	// outage of days would leave nothing else.
 	connectPause        = 5 * time.Second
-	longestConnectPause = 30 * time.Second
-	outage              = 240
-	outagePause         = 2 * time.Minute
+	longestConnectPause = 2 * time.Minute
 	// inRow is how soon after such a pause an attempt counts as the next one in a row.
 	inRow = time.Minute
-	// LoginPause is how often an identity that cannot act is checked, besides after each change of it.
-	LoginPause = time.Minute
+	// loginPause is how often an identity that cannot act is looked at, besides at once after each change of it.
+	loginPause = time.Hour
 	// Jitter varies the pauses.
 	Jitter = 0.2
 )
@@ -62,13 +60,14 @@ type Answer struct {
 	Next   Next
 	Reason store.Reason
 	Again  time.Time // when it is tried again; zero after Refused, GiveUp, Unconfirmed and IdentityOut
+	now    time.Time
 	// Unknown says that the call may have had its effect.
 	Unknown bool
 }
 
 // To returns what follows from an error, at the given time.
 func To(e *platform.Error, now time.Time, a Attempts) Answer {
-	answer := Answer{Reason: store.Reason{Detail: e.Error()}, Unknown: e.Kind == platform.Unknown || e.Kind == platform.Unconfirmed}
+	answer := Answer{now: now, Reason: store.Reason{Detail: e.Error()}, Unknown: e.Kind == platform.Unknown || e.Kind == platform.Unconfirmed}
 	in := func(next Next, pause time.Duration) Answer {
 		answer.Next, answer.Again = next, now.Add(pause)
 		return answer
@@ -98,9 +97,6 @@ func To(e *platform.Error, now time.Time, a Attempts) Answer {
 		return in(Upload, e.Wait)
 	case e.Kind == platform.Transient && e.Scope == platform.ScopeIdentity:
 		answer.Reason.Code, answer.Reason.N = store.ReasonNotConnected, a.Unreached+1
-		if a.Unreached >= outage {
-			return in(Reconnect, outagePause)
-		}
 		return in(Reconnect, min(connectPause*time.Duration(a.Unreached+1), longestConnectPause))
 	}
 	failed := a.Failed + 1
@@ -122,6 +118,9 @@ func (a Answer) Outcome() scheduler.Outcome {
 	out := scheduler.Outcome{Again: a.Again, Reason: a.Reason, Step: a.Next == Upload, Failed: a.Again.IsZero()}
 	if a.Next == WaitIdentity || a.Next == Reconnect { // it is the same for all that the identity sends
 		out.Hold = a.Again
+	}
+	if a.Next == Reconnect { // [store.Holds.Reconnected] may end the hold before
+		out.Again = a.now
 	}
 	return out
 }
@@ -174,7 +173,7 @@ func HoldIdentity(out scheduler.Outcome, job store.Job, identity store.Identity,
 			changed.UpdatedAt = tx.Now()
 			err = tx.Identities.Put(&changed)
 		}
-		return errors.Join(err, tx.Holds.Await(identity.ID, job.Lane, tx.Now().Add(LoginPause), why))
+		return errors.Join(err, tx.Holds.Await(identity.ID, job.Lane, tx.Now().Add(loginPause), why))
 	}
 	return out
 }

@@ -24,8 +24,8 @@ func TestWhatFollowsFromEachKindOfError(t *testing.T) {
 		"slow mode":               {platform.Error{Kind: platform.Wait, Scope: platform.ScopeChat, Wait: time.Minute}, second, WaitChat, store.ReasonSlowmode, 61 * time.Second, 61 * time.Second, false},
 		"an upload":               {platform.Error{Kind: platform.UnderWay, Wait: time.Second}, second, Upload, store.ReasonUploading, time.Second, time.Second, false},
 		"no connection":           {platform.Error{Kind: platform.Transient, Scope: platform.ScopeIdentity}, Attempts{Failed: 2, Most: 3}, Reconnect, store.ReasonNotConnected, 5 * time.Second, 5 * time.Second, true},
-		"no connection for long":  {platform.Error{Kind: platform.Transient, Scope: platform.ScopeIdentity}, Attempts{Most: 3, Unreached: 239}, Reconnect, store.ReasonNotConnected, 30 * time.Second, 30 * time.Second, true},
-		"an outage":               {platform.Error{Kind: platform.Transient, Scope: platform.ScopeIdentity}, Attempts{Most: 3, Unreached: 240}, Reconnect, store.ReasonNotConnected, 2 * time.Minute, 2 * time.Minute, true},
+		"no connection for long":  {platform.Error{Kind: platform.Transient, Scope: platform.ScopeIdentity}, Attempts{Most: 3, Unreached: 5}, Reconnect, store.ReasonNotConnected, 30 * time.Second, 30 * time.Second, true},
+		"an outage":               {platform.Error{Kind: platform.Transient, Scope: platform.ScopeIdentity}, Attempts{Most: 3, Unreached: 200}, Reconnect, store.ReasonNotConnected, 2 * time.Minute, 2 * time.Minute, true},
 		"a refusal":               {platform.Error{Kind: platform.Refused, Scope: platform.ScopeChat}, second, Refused, store.ReasonRefused, 0, 0, false},
 		"a login that has ended":  {platform.Error{Kind: platform.Login}, second, IdentityOut, store.ReasonLogin, 0, 0, false},
 		"a restriction":           {platform.Error{Kind: platform.Stopped}, second, IdentityOut, store.ReasonStopped, 0, 0, false},
@@ -44,8 +44,11 @@ func TestWhatFollowsFromEachKindOfError(t *testing.T) {
 		if a.Again.IsZero() != (c.to == 0) || c.to > 0 && (a.Again.Before(now.Add(c.from)) || a.Again.After(now.Add(c.to))) {
 			t.Errorf("%s: again at %v", what, a.Again)
 		}
-		out := a.Outcome()
-		if out.Failed != (c.to == 0) || !out.Again.Equal(a.Again) || out.Hold.IsZero() == c.hold || out.Reason != a.Reason {
+		out, again := a.Outcome(), a.Again
+		if a.Next == Reconnect {
+			again = now
+		}
+		if out.Failed != (c.to == 0) || !out.Again.Equal(again) || out.Hold.IsZero() == c.hold || out.Reason != a.Reason {
 			t.Errorf("%s: %+v", what, out)
 		}
 	}

@@ -36,6 +36,8 @@ type Network struct {
 	told    map[uint64]time.Time     // until when a login was told to wait; in the bubble's time
 	longest map[uint64]time.Duration // the longest wait that a login was told
 	heard   []func(Message)
+
+	connected chan struct{}
 }
 
 type key struct {
@@ -45,7 +47,29 @@ type key struct {
 }
 
 func newNetwork(w *World) *Network {
-	return &Network{w: w, keys: map[key]int64{}, calls: map[string]uint64{}, told: map[uint64]time.Time{}, longest: map[uint64]time.Duration{}}
+	return &Network{w: w, keys: map[key]int64{}, calls: map[string]uint64{}, told: map[uint64]time.Time{}, longest: map[uint64]time.Duration{}, connected: make(chan struct{}, 1)}
+}
+
+// Connection is the connection of each login.
+func (n *Network) Connection() platform.Connection {
+	if gone := n.w.Spell(NetworkGone); gone != nil {
+		return platform.Connection{State: platform.Connecting, Since: n.w.Now().Add(-time.Since(gone.From)), Err: gone.What}
+	}
+	return platform.Connection{State: platform.Connected}
+}
+
+// Connected receives after logins were connected.
+func (n *Network) Connected() <-chan struct{} { return n.connected }
+
+// Connect connects the logins, unless the network is gone.
+func (n *Network) Connect() {
+	if n.Connection().State != platform.Connected {
+		return
+	}
+	select {
+	case n.connected <- struct{}{}:
+	default:
+	}
 }
 
 // OnMessage has hear called for each message at the moment in which the network makes it, from any goroutine.
@@ -239,7 +263,7 @@ func (f *fate) befall(what string, r *rand.Rand) {
 		f.err = &platform.Error{Kind: kind, Scope: scope, Code: code, Err: errors.New(what)}
 	}
 	switch what {
-	case "network gone":
+	case NetworkGone:
 		fail(platform.Transient, platform.ScopeIdentity, "")
 		f.after += 10*time.Second + time.Duration(r.Int64N(int64(15*time.Second))) // it is tried for a while
 	case "answers lost":

@@ -9,6 +9,9 @@ import (
 	"belfry/store"
 )
 
+// NetworkGone is the spell in which no login is connected.
+const NetworkGone = "network gone"
+
 // Spell is weather that lasts.
 type Spell struct {
 	Of       string // network or disk
@@ -41,6 +44,9 @@ func (w *World) Begin(s Spell, lasts time.Duration) {
 		return over
 	})
 	w.spells = append(w.spells, &s)
+	if s.What == NetworkGone {
+		w.After(lasts, w.Network.Connect)
+	}
 }
 
 // active returns the spells of a kind that are on. It may be called from any goroutine.
@@ -83,7 +89,7 @@ func spell(of, what string, rate float64, strength float64, least, most time.Dur
 		if strength < 1 {
 			s.Strength = strength * r.Float64()
 		}
-		if of == "network" && what != "network gone" && r.IntN(3) == 0 {
+		if of == "network" && what != NetworkGone && r.IntN(3) == 0 {
 			names := w.LoginNames()
 			s.Login = names[r.IntN(len(names))]
 		}
@@ -99,9 +105,9 @@ func spell(of, what string, rate float64, strength float64, least, most time.Dur
 func weather() []Action {
 	const hour, day = time.Hour, 24 * time.Hour
 	return []Action{
-		spell("network", "network gone", .15, 1, 10*time.Second, 12*hour),
+		spell("network", NetworkGone, .15, 1, 10*time.Second, 12*hour),
 		{Name: "weather: outage", Rate: .01, Weather: true, Do: func(w *World, r *rand.Rand) {
-			w.Begin(Spell{Of: "network", What: "network gone", Strength: 1}, lasting(r, 6*hour, 3*day))
+			w.Begin(Spell{Of: "network", What: NetworkGone, Strength: 1}, lasting(r, 6*hour, 3*day))
 		}},
 		spell("network", "answers lost", .5, .999, 2*time.Minute, 8*hour),
 		spell("network", "late", .5, .999, 2*time.Minute, 8*hour),

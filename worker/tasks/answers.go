@@ -45,7 +45,7 @@ func (w *Worker) failed(s *step, asked bool, err error) scheduler.Outcome {
 		e = &platform.Error{Kind: platform.Transient, Scope: platform.ScopeChat, Code: e.Code, Err: e.Err}
 	}
 	answer := send.To(e, w.db.Now(), send.Attempts{
-		Failed: s.delivery.Failures, Most: chatFailures, Backoff: chatBackoff, Unreached: s.task.Unreached,
+		Failed: s.delivery.Failures, Most: chatFailures, Backoff: chatBackoff, Unreached: s.unreached,
 	})
 	out := w.sort(s, asked, e, answer)
 	out.Err = err
@@ -104,13 +104,13 @@ func (w *Worker) notSent(s *step, answer send.Answer) scheduler.Outcome {
 	out := w.settleAsked(s, false, func(tx *store.Tx, task *store.Task, d *store.Delivery) (store.DeliveryStatus, store.Reason, error) {
 		if n := len(d.Tries); answer.Next == send.Reconnect {
 			lastTry(s, d, tx.Now(), store.TryFailed, answer.Reason, 0)
-			task.Unreached++
 		} else if s.begun && n > 0 { // the attempt goes on
 			d.Tries = d.Tries[:n-1]
 		}
 		return store.DeliveryPending, answer.Reason, nil
 	})
-	out.Again, out.Reason = answer.Again, answer.Reason
+	ends := answer.Outcome()
+	out.Again, out.Hold, out.Reason = ends.Again, ends.Hold, ends.Reason
 	return out
 }
 

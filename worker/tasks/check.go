@@ -19,6 +19,8 @@ const (
 	// checkPause is the pause after a question: asking for names too fast is answered with waits of
 	// hours.
 	checkPause = 3 * time.Second
+	// loginPause is the pause after the network has refused the account as such.
+	loginPause = time.Minute
 	// checkAttempts is how often in a row a dry run may fail to ask before it is given up.
 	checkAttempts = 10
 	checkBackoff  = 30 * time.Second
@@ -127,7 +129,7 @@ func (w checker) interrupted(job store.Job, task store.Task, all []found, f foun
 		all = append(all, f)
 	case platform.Login, platform.Stopped:
 		out.Again = w.db.Now()
-		out.Hold, out.Reason = out.Again.Add(send.LoginPause), store.Reason{Code: store.ReasonLogin, Detail: e.Error()}
+		out.Hold, out.Reason = out.Again.Add(loginPause), store.Reason{Code: store.ReasonLogin, Detail: e.Error()}
 	default:
 		switch {
 		case len(all) > 0:

@@ -65,6 +65,8 @@ type step struct {
 	identity store.Identity
 	begun    bool       // the attempt is on record
 	pace     store.Pace // as it was before that
+
+	unreached int // attempts in a row without a connection, before this one
 }
 
 // begin decides whether something may be sent now, and to which chat.
@@ -123,7 +125,7 @@ func (w *sender) begin(tx *store.Tx, job store.Job) error {
 		task.StartedAt = tx.Now()
 	}
 	task.Slot, task.UpdatedAt = time.Time{}, tx.Now()
-	w.step = &step{job: job, task: task, delivery: delivery, identity: identity}
+	w.step = &step{job: job, task: task, delivery: delivery, identity: identity, unreached: send.Unreached(tx, job.Lane)}
 	return tx.Tasks.Put(&task)
 }
 

@@ -41,9 +41,7 @@ func (w *Worker) write(tx *store.Tx, s *step, asked bool, fn change) error {
 	if err := s.endCall(tx, task, asked); err != nil {
 		return err
 	}
-	if asked {
-		task.Unreached = 0
-	} else if !task.Status.Final() {
+	if !asked && !task.Status.Final() {
 		task.Slot = tx.Now()
 	}
 	if d.Status, d.Reason, err = fn(tx, &task, &d); err != nil {

@@ -23,7 +23,7 @@ func (p *Part) poll(w *simulation.World) {
 	if p.polling {
 		return
 	}
-	if process := w.Process(); process != nil && w.Spell("network gone") == nil && p.hear(w, process) {
+	if process := w.Process(); process != nil && w.Spell(simulation.NetworkGone) == nil && p.hear(w, process) {
 		return
 	}
 	p.polling = true

@@ -11,11 +11,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"belfry/platform"
 	"belfry/store"
 	"belfry/worker"
 	"belfry/worker/alerts"
 	"belfry/worker/identities"
+	"belfry/worker/identities/identitiestest"
 	"belfry/worker/notices/noticestest"
 	"belfry/worker/simulation"
 )
@@ -58,22 +58,9 @@ func (p *Part) start(process *simulation.Process) worker.Module {
 			}
 			return alerts.Disk{Free: 10 << 30, Need: 1 << 30}, nil
 		},
-		Wrong: worker.Join(p.notices.Worker.Module(), identities.New(process.DB, logins{w: w}, identities.Config{}).Module(), worker.Module{Wrong: p.Wrong}).Wrong,
+		Wrong: worker.Join(p.notices.Worker.Module(), identities.New(process.DB, identitiestest.Network{World: w}, identities.Config{}).Module(), worker.Module{Wrong: p.Wrong}).Wrong,
 	})
 	return p.Worker.Module()
-}
-
-// logins is a network of which only the connections are known.
-type logins struct {
-	identities.Network
-	w *simulation.World
-}
-
-func (l logins) Connection(uint64) platform.Connection {
-	if gone := l.w.Spell("network gone"); gone != nil {
-		return platform.Connection{State: platform.Connecting, Since: l.w.Now().Add(-time.Since(gone.From)), Err: "network gone"}
-	}
-	return platform.Connection{State: platform.Connected}
 }
 
 func (p *Part) acknowledge(w *simulation.World, r *rand.Rand) {
@@ -157,7 +144,7 @@ func (p *Part) hourly(w *simulation.World, tx *store.Tx) {
 		return
 	}
 	p.beats(w, tx)
-	gone, room := w.Spell("network gone"), w.Spell("disk nearly full")
+	gone, room := w.Spell(simulation.NetworkGone), w.Spell("disk nearly full")
 	for login := range tx.Identities.All() {
 		out := (login.State == store.IdentityLogin || login.State == store.IdentityStopped) && tx.Now().Sub(login.UpdatedAt) > wrongFor
 		if lost := gone != nil && time.Since(gone.From) > wrongFor; out || lost {

@@ -2,12 +2,14 @@
 package identitiestest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"strings"
 
+	"belfry/platform"
 	"belfry/store"
 	"belfry/worker"
 	"belfry/worker/identities"
@@ -28,11 +30,34 @@ func Part() simulation.Part {
 			{Name: "identities: add", Rate: .1, Do: add},
 			{Name: "identities: remove", Rate: .1, Do: remove},
 		},
-		Start:  func(*simulation.Process) worker.Module { return worker.Module{} },
+		Start:  start,
 		Hourly: hourly,
 		Daily:  daily,
 	}
 }
+
+func start(p *simulation.Process) worker.Module {
+	return identities.New(p.DB, Network{World: p.World}, identities.Config{Connected: p.World.Network.Connected()}).Module()
+}
+
+// Network is a network of which only the connections are known.
+type Network struct {
+	identities.Network
+	World *simulation.World
+}
+
+// Run connects the logins.
+func (n Network) Run(ctx context.Context) error {
+	n.World.Network.Connect()
+	<-ctx.Done()
+	return nil
+}
+
+// Connect does nothing: all logins share the connection.
+func (n Network) Connect(uint64) {}
+
+// Connection is how a login is connected.
+func (n Network) Connection(uint64) platform.Connection { return n.World.Network.Connection() }
 
 func add(w *simulation.World, r *rand.Rand) {
 	process, n := w.Process(), r.Uint32()
