@@ -12,10 +12,15 @@ import (
 // ofCommit marks the errors of commits that the weather has let fail.
 const ofCommit = " of a commit"
 
+// mostAtOnce is more commits than there is work for at one moment.
+const mostAtOnce = 20_000
+
 // disk decides what becomes of commits.
 type disk struct {
 	mu       sync.Mutex
 	commits  uint64 // all that were tried
+	moment   time.Time
+	before   uint64 // that moment
 	crash    int    // commits until the process dies; 0: it does not
 	sent     bool   // it dies at the first commit after the next message
 	stage    store.Stage
@@ -67,6 +72,13 @@ func (w *World) dies(stage store.Stage) bool {
 	defer d.mu.Unlock()
 	if stage == store.BeforeCommit {
 		d.commits++
+		if now := time.Now(); !now.Equal(d.moment) {
+			d.moment, d.before = now, d.commits
+		}
+		if d.commits-d.before > mostAtOnce { // until it dies, no time passes
+			w.Complain("schedule: spins", "%d commits at one moment", mostAtOnce)
+			return true
+		}
 	}
 	if d.crash == 0 || stage != d.stage {
 		return false

@@ -91,7 +91,9 @@ func (p *Part) one(what string, act func(*store.Tx, uint64) (store.Task, error))
 			if was, err = tx.Tasks.Get(wi.id); err != nil {
 				return err
 			}
-			task, err = act(tx, wi.id)
+			if task, err = act(tx, wi.id); err == nil && w.Calm(lateBy, "clock") { // for the next run may be soon
+				explained(w, tx, wi, task)
+			}
 			return err
 		})
 		w.Note("%s task %d %s: %s, %v", what, wi.id, wi.tag, task.Status, err)

@@ -60,6 +60,14 @@ func (wi *wish) isQuiet(at time.Time) bool {
 	return hour >= 22 || hour < 8
 }
 
+// explained complains of a task that waits and does not say why.
+func explained(w *simulation.World, tx *store.Tx, wi *wish, task store.Task) {
+	job, err := tx.Jobs.ByName(task.JobName())
+	if err == nil && job.State == store.JobWaiting && job.Due.After(tx.Now()) && job.Reason.Zero() && task.StartAt.Before(tx.Now()) {
+		w.Complain("tasks: no reason", "task %d (%s) waits until %v without a reason", wi.id, wi.tag, job.Due)
+	}
+}
+
 // hourly looks whether tasks go on that can.
 func (p *Part) hourly(w *simulation.World, tx *store.Tx) {
 	p.settleDoubts(w, tx)
@@ -88,8 +96,8 @@ func (p *Part) hourly(w *simulation.World, tx *store.Tx) {
 			w.Complain("tasks: late", "task %d (%s) is due since %v and is not taken up: %+v", wi.id, wi.tag, job.Due, job)
 		case wait > 25*time.Hour && task.StartAt.Before(tx.Now()):
 			w.Complain("tasks: waits", "task %d (%s) waits until %v because of %+v", wi.id, wi.tag, job.Due, job.Reason)
-		case wait > 0 && job.Reason.Zero() && task.StartAt.Before(tx.Now()):
-			w.Complain("tasks: no reason", "task %d (%s) waits until %v without a reason", wi.id, wi.tag, job.Due)
+		default:
+			explained(w, tx, wi, task)
 		}
 	}
 }
