@@ -72,6 +72,19 @@ func (t Holds) Await(identityID uint64, lane string, until time.Time, why Reason
 	return t.extend(Hold{Lane: lane, Until: until.UTC(), Reason: why, Login: identityID})
 }
 
+// EndAwait ends the waits for an identity.
+func (t Holds) EndAwait(identityID uint64) error {
+	for _, h := range slices.Collect(t.All()) {
+		if h.Login == 0 || h.Login != identityID {
+			continue
+		}
+		if err := t.Delete(h.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Reconnected ends the waits for a connection: one is back. How often it was tried in vain stays known.
 func (t Holds) Reconnected() error {
 	for _, h := range slices.Collect(t.All()) {

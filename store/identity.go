@@ -2,7 +2,6 @@ package store
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 )
@@ -119,15 +118,7 @@ func (t Identities) Put(i *Identity) error {
 	if i.State == IdentityLogin || i.State == IdentityStopped {
 		return nil
 	}
-	for _, hold := range slices.Collect(t.tx.Holds.All()) {
-		if hold.Login != i.ID {
-			continue
-		}
-		if err := t.tx.Holds.Delete(hold.ID); err != nil {
-			return err
-		}
-	}
-	return nil
+	return t.tx.Holds.EndAwait(i.ID)
 }
 
 // ByName returns the identity of a platform with the given name, or [ErrNotFound].

@@ -127,7 +127,7 @@ func (w *Worker) ChooseBot(login uint64) error {
 			return err
 		}
 		t.Login, t.Code, t.Until = login, rand.Text(), tx.Now().Add(CodeAge)
-		return t.put(tx)
+		return errors.Join(t.put(tx), tx.Holds.EndAwait(before)) // what waits for that bot goes to this one
 	})
 	if err != nil || before == login || w.cfg.Connect == nil {
 		return err

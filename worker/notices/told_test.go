@@ -1,6 +1,7 @@
 package notices
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -80,6 +81,41 @@ func TestTheCodeOfTheLinkMakesOnePersonAnAdmin(t *testing.T) {
 		b.Pass(time.Minute)
 		if got := fmt.Sprint(b.bot.told("100")); got != "[hello]" || len(b.told().Admins) != 0 {
 			t.Errorf("a person that was removed got %s", got)
+		}
+	})
+}
+
+func TestWhatWaitsForABotThatIsOutGoesToTheOneThatIsChosen(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		bot, _, _ := chosenBench(b)
+		b.start()
+		if err := b.worker.ChooseBot(bot); err != nil {
+			t.Fatal(err)
+		}
+		b.joins(100, "/start "+b.told().Code)
+		var other uint64
+		b.Update(func(tx *store.Tx) error {
+			out, err := tx.Identities.Get(bot)
+			if err != nil {
+				return err
+			}
+			out.State, out.Reason = store.IdentityLogin, store.Reason{Code: store.ReasonLogin}
+			in := store.Identity{Platform: "telegram", Name: "other", Kind: store.IdentityBot, State: store.IdentityReady}
+			err = errors.Join(tx.Identities.Put(&out), tx.Identities.Put(&in))
+			other = in.ID
+			return err
+		})
+		b.tell("hello")
+		b.Pass(time.Second)
+		if got := b.bot.told("100"); len(got) != 0 {
+			t.Errorf("a bot that is out has told %s", got)
+		}
+		if err := b.worker.ChooseBot(other); err != nil {
+			t.Fatal(err)
+		}
+		b.Pass(time.Second)
+		if got := fmt.Sprint(b.bot.told("100")); got != "[hello]" {
+			t.Errorf("the one that was chosen has told %s", got)
 		}
 	})
 }

@@ -25,8 +25,9 @@ const (
 	longestConnectPause = 2 * time.Minute
 	// inRow is how soon after such a pause an attempt counts as the next one in a row.
 	inRow = time.Minute
-	// loginPause is how often an identity that cannot act is looked at, besides at once after each change of it.
-	loginPause = time.Hour
+	// loginPause is how often an identity that cannot act is looked at, besides at once after each change of it: it may
+	// be another one by then, as after a change of the settings.
+	loginPause = 5 * time.Minute
 	// Jitter varies the pauses.
 	Jitter = 0.2
 )
