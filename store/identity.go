@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -119,6 +120,11 @@ func (t Identities) Put(i *Identity) error {
 		return nil
 	}
 	return t.tx.Holds.EndAwait(i.ID)
+}
+
+// Delete removes an identity. What waits for it goes on, and finds that it is gone.
+func (t Identities) Delete(id uint64) error {
+	return errors.Join(t.Table.Delete(id), t.tx.Holds.EndAwait(id))
 }
 
 // ByName returns the identity of a platform with the given name, or [ErrNotFound].

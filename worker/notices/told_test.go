@@ -1,7 +1,6 @@
 package notices
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -85,39 +84,38 @@ func TestTheCodeOfTheLinkMakesOnePersonAnAdmin(t *testing.T) {
 	})
 }
 
-func TestWhatWaitsForABotThatIsOutGoesToTheOneThatIsChosen(t *testing.T) {
-	inBubble(t, func(b *bench) {
-		bot, _, _ := chosenBench(b)
-		b.start()
-		if err := b.worker.ChooseBot(bot); err != nil {
-			t.Fatal(err)
-		}
-		b.joins(100, "/start "+b.told().Code)
-		var other uint64
-		b.Update(func(tx *store.Tx) error {
-			out, err := tx.Identities.Get(bot)
-			if err != nil {
-				return err
-			}
-			out.State, out.Reason = store.IdentityLogin, store.Reason{Code: store.ReasonLogin}
-			in := store.Identity{Platform: "telegram", Name: "other", Kind: store.IdentityBot, State: store.IdentityReady}
-			err = errors.Join(tx.Identities.Put(&out), tx.Identities.Put(&in))
-			other = in.ID
-			return err
+func TestWhatWaitsForABotThatIsOutGoesToTheNextOne(t *testing.T) {
+	for name, change := range map[string]func(b *bench, bot, out uint64) error{
+		"another one is chosen": func(b *bench, bot, _ uint64) error { return b.worker.ChooseBot(bot) },
+		"it is removed": func(b *bench, _, out uint64) error {
+			return b.DB.Update(func(tx *store.Tx) error { return tx.Identities.Delete(out) })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(b *bench) {
+				bot, _, _ := chosenBench(b)
+				b.start()
+				out := store.Identity{Platform: "telegram", Name: "other", Kind: store.IdentityBot, State: store.IdentityLogin, Reason: store.Reason{Code: store.ReasonLogin}}
+				b.Update(func(tx *store.Tx) error { return tx.Identities.Put(&out) })
+				if err := b.worker.ChooseBot(out.ID); err != nil {
+					t.Fatal(err)
+				}
+				b.joins(100, "/start "+b.told().Code)
+				b.tell("hello")
+				b.Pass(time.Second)
+				if got := b.bot.told("100"); len(got) != 0 {
+					t.Errorf("a bot that is out has told %s", got)
+				}
+				if err := change(b, bot, out.ID); err != nil {
+					t.Fatal(err)
+				}
+				b.Pass(time.Second)
+				if got := fmt.Sprint(b.bot.told("100")); got != "[hello]" {
+					t.Errorf("the next one has told %s", got)
+				}
+			})
 		})
-		b.tell("hello")
-		b.Pass(time.Second)
-		if got := b.bot.told("100"); len(got) != 0 {
-			t.Errorf("a bot that is out has told %s", got)
-		}
-		if err := b.worker.ChooseBot(other); err != nil {
-			t.Fatal(err)
-		}
-		b.Pass(time.Second)
-		if got := fmt.Sprint(b.bot.told("100")); got != "[hello]" {
-			t.Errorf("the one that was chosen has told %s", got)
-		}
-	})
+	}
 }
 
 func TestTheCodeEndsAfterAnHour(t *testing.T) {
