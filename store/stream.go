@@ -182,7 +182,8 @@ func (t StreamItems) due(group uint64, now time.Time) iter.Seq[StreamItem] {
 // after returns when a group tries something again for the first time after now; zero: nothing.
 func (t StreamItems) after(group uint64, now time.Time) time.Time {
 	prefix := key(nil).uint(group)
-	for entry := range t.entries("due", slices.Clip(prefix).time(now).next(), prefix.next()) {
+	at := func(when time.Time) []byte { return slices.Clip(prefix).time(when).next() }
+	for entry := range t.entries("due", at(now), at(now.Add(longestStreamWait))) {
 		return timeAt(entry[len(prefix):])
 	}
 	return time.Time{}

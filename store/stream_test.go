@@ -258,10 +258,10 @@ func TestAnItemWhoseTimeWasWrittenByAWrongClockIsTriedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	fetched := func() (n int, next time.Time) {
+	fetched := func(limit int) (n int, next time.Time) {
 		t.Helper()
 		err := db.View(func(tx *Tx) error {
-			batch, err := tx.Streams.Fetch("tag", 10)
+			batch, err := tx.Streams.Fetch("tag", limit)
 			if err != nil {
 				return err
 			}
@@ -286,11 +286,15 @@ func TestAnItemWhoseTimeWasWrittenByAWrongClockIsTriedAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, next := fetched(); n != 0 || !next.Equal(now.Add(time.Hour)) {
+	if n, next := fetched(10); n != 0 || !next.Equal(now.Add(time.Hour)) {
 		t.Errorf("%d items before their time; the next at %s", n, next)
 	}
 	now = now.AddDate(0, -10, 0) // the clock is corrected
-	if n, _ := fetched(); n != 1 {
-		t.Errorf("%d items after the clock was corrected", n)
+	if n, next := fetched(10); n != 1 || !next.IsZero() {
+		t.Errorf("%d items after the clock was corrected; the next at %s", n, next)
+	}
+	err = db.Update(func(tx *Tx) error { return tx.Streams.Append(TopicParsed, EventNew, 2) })
+	if n, next := fetched(1); err != nil || n != 1 || !next.Equal(now) {
+		t.Errorf("%d items of two; the next at %s; %v", n, next, err)
 	}
 }
