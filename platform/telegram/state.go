@@ -58,7 +58,7 @@ func (c *connection) settle() {
 			c.log.Info().Msg("connected to Telegram")
 			select {
 			case c.network.connected <- struct{}{}:
-			default: // whoever reads that looks after this moment
+			default: // it is told already
 			}
 		case c.status.State == platform.Connected:
 			c.log.Info().Msg("disconnected from Telegram")

@@ -12,7 +12,7 @@ import (
 // offline is how long an identity may have no connection before that is wrong.
 const offline = 3 * time.Minute
 
-// givenUp is how long after a connection was made the last of those that did not wait for it have said so.
+// givenUp is how long it takes at most until what gave up just before a connection was made has written that it waits.
 const givenUp = 10 * time.Second
 
 // Connection returns how the connection of an identity is doing.

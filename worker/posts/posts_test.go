@@ -166,6 +166,12 @@ func TestWithoutAConnectionTheLaneIsTriedLessAndLessOften(t *testing.T) {
 					t.Errorf("%s waits because of %+v, %v", job.Name, why, err)
 				}
 			}
+			for run := range tx.Runs.Newest(0) {
+				if !run.Next.After(tx.Now()) {
+					t.Errorf("it is to be tried again at %v by the history", run.Next)
+				}
+				break
+			}
 			_, since, _, err := scheduler.Overdue(tx)
 			first = since
 			return err

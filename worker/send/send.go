@@ -25,8 +25,8 @@ const (
 	longestConnectPause = 2 * time.Minute
 	// inRow is how soon after such a pause an attempt counts as the next one in a row.
 	inRow = time.Minute
-	// loginPause is how often an identity that cannot act is looked at, besides at once after each change of it: it may
-	// be another one by then, as after a change of the settings.
+	// loginPause is how often an identity that cannot act is looked at, besides at once after each change of it: the
+	// settings may name another one by then.
 	loginPause = 5 * time.Minute
 	// Jitter varies the pauses.
 	Jitter = 0.2
@@ -61,7 +61,7 @@ type Answer struct {
 	Next   Next
 	Reason store.Reason
 	Again  time.Time // when it is tried again; zero after Refused, GiveUp, Unconfirmed and IdentityOut
-	now    time.Time
+	now    time.Time // when the error came
 	// Unknown says that the call may have had its effect.
 	Unknown bool
 }

@@ -18,11 +18,11 @@ const mostAtOnce = 20_000
 // disk decides what becomes of commits.
 type disk struct {
 	mu       sync.Mutex
-	commits  uint64 // all that were tried
-	moment   time.Time
-	before   uint64 // that moment
-	crash    int    // commits until the process dies; 0: it does not
-	sent     bool   // it dies at the first commit after the next message
+	commits  uint64    // all that were tried
+	moment   time.Time // of the last commit, in the bubble's time
+	before   uint64    // commits before that moment
+	crash    int       // commits until the process dies; 0: it does not
+	sent     bool      // it dies at the first commit after the next message
 	stage    store.Stage
 	off      time.Duration // for which the machine is off after the crash
 	failedAt time.Time
@@ -75,7 +75,7 @@ func (w *World) dies(stage store.Stage) bool {
 		if now := time.Now(); !now.Equal(d.moment) {
 			d.moment, d.before = now, d.commits
 		}
-		if d.commits-d.before > mostAtOnce { // until it dies, no time passes
+		if d.commits-d.before > mostAtOnce { // no time passes until it dies
 			w.Complain("schedule: spins", "%d commits at one moment", mostAtOnce)
 			return true
 		}

@@ -91,7 +91,7 @@ func (p *Part) one(what string, act func(*store.Tx, uint64) (store.Task, error))
 			if was, err = tx.Tasks.Get(wi.id); err != nil {
 				return err
 			}
-			if task, err = act(tx, wi.id); err == nil && w.Calm(lateBy, "clock") { // for the next run may be soon
+			if task, err = act(tx, wi.id); err == nil && w.Calm(lateBy, "clock") { // now, for its next run says it again
 				explained(w, tx, wi, task)
 			}
 			return err

@@ -63,7 +63,7 @@ func (wi *wish) isQuiet(at time.Time) bool {
 // explained complains of a task that waits and does not say why.
 func explained(w *simulation.World, tx *store.Tx, wi *wish, task store.Task) {
 	job, err := tx.Jobs.ByName(task.JobName())
-	if err == nil && job.State == store.JobWaiting && job.Due.After(tx.Now()) && job.Reason.Zero() && task.StartAt.Before(tx.Now()) {
+	if err == nil && job.Due.After(tx.Now()) && job.Reason.Zero() && task.StartAt.Before(tx.Now()) {
 		w.Complain("tasks: no reason", "task %d (%s) waits until %v without a reason", wi.id, wi.tag, job.Due)
 	}
 }
