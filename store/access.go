@@ -58,7 +58,7 @@ func (t SignIns) ByHash(hash []byte) (SignIn, error) { return t.first("hash", ha
 
 // Trim deletes up to limit sign-ins that have expired.
 func (t SignIns) Trim(limit int) error {
-	for _, s := range collect(t.scan("expiry", nil, key(nil).time(t.tx.Now())), limit) {
+	for _, s := range collect(t.scan("expiry", nil, key(nil).time(t.in().Now())), limit) {
 		if err := t.Delete(s.ID); err != nil {
 			return err
 		}

@@ -263,7 +263,7 @@ func accountResultTable() def[AccountResult] {
 // Add adds a result to an account's history: to its latest one, if that came to the same. It notes
 // in the account which one is the latest; the caller puts the account.
 func (t AccountResults) Add(a *Account, r AccountResult) error {
-	r.AccountID, r.From, r.To, r.Times = a.ID, t.tx.Now(), t.tx.Now(), 1
+	r.AccountID, r.From, r.To, r.Times = a.ID, t.in().Now(), t.in().Now(), 1
 	if a.Latest != 0 && !r.Changed {
 		if last, err := t.Get(a.Latest); err == nil && r.From.Sub(last.From) < maxResultSpan && last.Outcome == r.Outcome && last.State == r.State && last.Status == r.Status && last.Detail == r.Detail {
 			last.To, last.CheckID = r.To, r.CheckID
@@ -275,7 +275,7 @@ func (t AccountResults) Add(a *Account, r AccountResult) error {
 		return err
 	}
 	a.Latest = r.ID
-	return trim(t.Table, r.ID, maxResults, func(past *AccountResult) bool { return t.tx.Now().Sub(past.To) >= maxResultAge })
+	return trim(t.Table, r.ID, maxResults, func(past *AccountResult) bool { return t.in().Now().Sub(past.To) >= maxResultAge })
 }
 
 // Of returns the history of an account, the latest first.

@@ -178,7 +178,7 @@ func (t AccountChecks) Begin(c *AccountCheck) error {
 	if err := t.Put(c); err != nil {
 		return err
 	}
-	return trim(t.Table, c.ID, maxChecks, func(past *AccountCheck) bool { return t.tx.Now().Sub(past.Began) >= maxCheckAge })
+	return trim(t.Table, c.ID, maxChecks, func(past *AccountCheck) bool { return t.in().Now().Sub(past.Began) >= maxCheckAge })
 }
 
 // Running yields the checks that are under way, the first to have begun first.
@@ -248,7 +248,7 @@ func (t AccountSites) Put(s *AccountSite) error {
 		_, err := t.BySite(s.Site)
 		if damaged, ok := errors.AsType[*CorruptError](err); ok {
 			s.ID = damaged.ID
-			t.tx.memory.keep(t.def.number, s.ID, t.keys(s)) // the index says what its keys are, and the row cannot
+			t.keep(s.ID, s) // the index says what its keys are, and the row cannot
 		}
 	}
 	return t.Table.Put(s)

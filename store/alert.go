@@ -148,7 +148,7 @@ func (t Alerts) Add(a *Alert) error {
 		return err
 	}
 	return trim(t.Table, a.ID, maxAlerts, func(past *Alert) bool {
-		return past.State() == AlertOver && t.tx.Now().Sub(past.OverAt) >= maxAlertAge
+		return past.State() == AlertOver && t.in().Now().Sub(past.OverAt) >= maxAlertAge
 	})
 }
 
@@ -177,7 +177,7 @@ func (t Alerts) Raise(a Alert) error {
 	case a.Subject != 0 && !a.Kind.Lasts() && t.count("state", key(nil).str(string(AlertOpen)), maxOpenAlerts) == maxOpenAlerts:
 		return t.Raise(Alert{Kind: AlertPostFailed, About: "more", Count: 1})
 	default:
-		known, known.RaisedAt, known.Untold = a, t.tx.Now(), true
+		known, known.RaisedAt, known.Untold = a, t.in().Now(), true
 		known.Flaps = a.Kind.Lasts() && t.latest(FlapTime, a.Kind, a.About)+1 >= thirdTime
 	}
 	if known == before {
@@ -193,7 +193,7 @@ func (t Alerts) Raise(a Alert) error {
 func (t Alerts) latest(within time.Duration, kind AlertKind, about string) (n int) {
 	looked := 0
 	for past := range t.Newest(0) {
-		if looked++; looked > latestAlerts || t.tx.Now().Sub(past.RaisedAt).Abs() >= within {
+		if looked++; looked > latestAlerts || t.in().Now().Sub(past.RaisedAt).Abs() >= within {
 			break
 		}
 		if past.Kind == kind && past.About == about {

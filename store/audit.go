@@ -59,12 +59,12 @@ func auditTable() def[AuditEntry] {
 
 // Add writes an entry with the time of the transaction, and forgets those that are too old or too many.
 func (t Audit) Add(e AuditEntry) error {
-	e.ID, e.At = 0, t.tx.Now()
+	e.ID, e.At = 0, t.in().Now()
 	e.Actor, e.Action, e.About = Shorten(e.Actor, maxAuditText), Shorten(e.Action, maxAuditText), Shorten(e.About, maxAuditText)
 	if err := t.Put(&e); err != nil {
 		return err
 	}
-	return trim(t.Table, e.ID, maxAudit, func(past *AuditEntry) bool { return t.tx.Now().Sub(past.At) >= maxAuditAge })
+	return trim(t.Table, e.ID, maxAudit, func(past *AuditEntry) bool { return t.in().Now().Sub(past.At) >= maxAuditAge })
 }
 
 // AuditFilter chooses entries. What is empty chooses all.

@@ -112,7 +112,7 @@ func (t Contents) Fill(id uint64, platform string, text *string, media *[]Media,
 	if err := t.fill(id, platform, text, media, format); err != nil {
 		return err
 	}
-	*media, err = t.tx.Media.Fill(*media)
+	*media, err = t.in().Media.Fill(*media)
 	return err
 }
 

@@ -6,9 +6,7 @@ type Count struct {
 	N  int
 }
 
-// Counts returns how many rows there are of each sort, by the table's counted index "counts", which must be declared.
-// It costs as much as there are sorts, however many rows.
-func (t Table[T]) Counts() (all []Count) {
+func (t *table[T]) Counts() (all []Count) {
 	for k, n := range t.counts("counts") {
 		all = append(all, Count{k.strs(), n})
 	}

@@ -111,6 +111,6 @@ func (d *damage) named(tx *Tx, row Problem) bool {
 }
 
 func (d *def[T]) read(tx *Tx, id uint64) error {
-	_, err := Table[T]{d, tx}.Get(id)
+	_, err := (&table[T]{d, tx}).Get(id)
 	return err
 }

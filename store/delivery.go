@@ -161,7 +161,7 @@ func (t Deliveries) Next(taskID uint64) (Delivery, error) {
 		return Delivery{}, fmt.Errorf("pending delivery of task %d: %w", taskID, ErrNotFound)
 	}
 	waiting, err := first(waits, prefix.next())
-	if err == nil && !waiting.After.After(t.tx.Now()) {
+	if err == nil && !waiting.After.After(t.in().Now()) {
 		return waiting, nil
 	}
 	if untried, err := first(prefix, waits); err == nil {

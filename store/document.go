@@ -178,8 +178,8 @@ func (t Documents) Drop(messageID uint64) error {
 	if err != nil {
 		return err
 	}
-	if v, err := t.tx.Vectors.Of(d.ID); err == nil {
-		if err := t.tx.Vectors.Delete(v.ID); err != nil {
+	if v, err := t.in().Vectors.Of(d.ID); err == nil {
+		if err := t.in().Vectors.Delete(v.ID); err != nil {
 			return err
 		}
 	}

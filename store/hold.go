@@ -56,7 +56,7 @@ func (t Holds) Until(lane string) (time.Time, Reason) {
 
 // Put writes a hold.
 func (t Holds) Put(h *Hold) error {
-	t.tx.noteLane(key(nil).str(h.Lane))
+	t.in().noteLane(key(nil).str(h.Lane))
 	return t.Table.Put(h)
 }
 
@@ -88,10 +88,10 @@ func (t Holds) EndAwait(identityID uint64) error {
 // Reconnected ends the waits for a connection: one is back. How often it was tried in vain stays known.
 func (t Holds) Reconnected() error {
 	for _, h := range slices.Collect(t.All()) {
-		if h.Reason.Code != ReasonNotConnected || !h.Until.After(t.tx.Now()) {
+		if h.Reason.Code != ReasonNotConnected || !h.Until.After(t.in().Now()) {
 			continue
 		}
-		h.Until = t.tx.Now()
+		h.Until = t.in().Now()
 		if err := t.Put(&h); err != nil {
 			return err
 		}

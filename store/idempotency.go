@@ -42,11 +42,11 @@ func (t Idempotency) ByKey(k []byte) (Answer, error) { return t.first("key", k) 
 
 // Add writes an answer and forgets some that are too old.
 func (t Idempotency) Add(a *Answer) error {
-	a.CreatedAt = t.tx.Now()
+	a.CreatedAt = t.in().Now()
 	if err := t.Put(a); err != nil {
 		return err
 	}
 	return trim(t.Table, a.ID, math.MaxInt64, func(past *Answer) bool {
-		return past.ID+answersKept <= a.ID && t.tx.Now().Sub(past.CreatedAt) >= answerAge
+		return past.ID+answersKept <= a.ID && t.in().Now().Sub(past.CreatedAt) >= answerAge
 	})
 }

@@ -109,22 +109,22 @@ func (t Identities) Put(i *Identity) error {
 		return err
 	}
 	if known == nil && before.Window != i.Window {
-		if err := t.tx.Posts.LookAgain(i.ID); err != nil {
+		if err := t.in().Posts.LookAgain(i.ID); err != nil {
 			return err
 		}
 	}
 	if a, out := i.Out(); out {
-		return t.tx.Alerts.Raise(a)
+		return t.in().Alerts.Raise(a)
 	}
 	if i.State == IdentityLogin || i.State == IdentityStopped {
 		return nil
 	}
-	return t.tx.Holds.EndAwait(i.ID)
+	return t.in().Holds.EndAwait(i.ID)
 }
 
 // Delete removes an identity. What waits for it goes on, and finds that it is gone.
 func (t Identities) Delete(id uint64) error {
-	return errors.Join(t.Table.Delete(id), t.tx.Holds.EndAwait(id))
+	return errors.Join(t.Table.Delete(id), t.in().Holds.EndAwait(id))
 }
 
 // ByName returns the identity of a platform with the given name, or [ErrNotFound].

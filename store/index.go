@@ -24,35 +24,35 @@ func entryID(entry []byte) uint64 {
 
 func entryKey(entry []byte) []byte { return entry[:max(0, len(entry)-idSize)] }
 
-func (t Table[T]) indexName(i int) string { return t.def.name + "." + t.def.indexes[i].Name }
+func (t *table[T]) indexName(i int) string { return t.def().name + "." + t.def().indexes[i].Name }
 
-func (t Table[T]) index(i int) *bbolt.Bucket {
-	return t.tx.bucket(t.def.bucket + 1 + i)
+func (t *table[T]) index(i int) *bbolt.Bucket {
+	return t.tx.bucket(t.def().bucket + 1 + i)
 }
 
 // seek returns the first entry of an index whose key is not less than k; nil if there is none. It is good until
 // something is written.
-func (t Table[T]) seek(i int, k key) (entry []byte) {
-	entry, _ = t.tx.cursor(t.def.bucket + 1 + i).Seek(k)
+func (t *table[T]) seek(i int, k key) (entry []byte) {
+	entry, _ = t.tx.cursor(t.def().bucket + 1 + i).Seek(k)
 	return entry
 }
 
 // indexNamed returns the bucket of a declared index.
-func (t Table[T]) indexNamed(name string) *bbolt.Bucket { return t.index(t.indexNumber(name)) }
+func (t *table[T]) indexNamed(name string) *bbolt.Bucket { return t.index(t.indexNumber(name)) }
 
 // indexNumber returns the number of a declared index. An unknown name is a mistake in this package.
-func (t Table[T]) indexNumber(name string) int {
-	for i := range t.def.indexes {
-		if t.def.indexes[i].Name == name {
+func (t *table[T]) indexNumber(name string) int {
+	for i := range t.def().indexes {
+		if t.def().indexes[i].Name == name {
 			return i
 		}
 	}
-	panic("store: table " + t.def.name + " has no index " + name)
+	panic("store: table " + t.def().name + " has no index " + name)
 }
 
 // entries yields the entries of an index from from, included, to to, excluded; nil means without
 // end. The index may be changed meanwhile; an entry is good until the next step.
-func (t Table[T]) entries(name string, from, to []byte) iter.Seq[[]byte] {
+func (t *table[T]) entries(name string, from, to []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		bucket := t.indexNamed(name)
 		cursor := bucket.Cursor()
@@ -77,7 +77,7 @@ func (t Table[T]) entries(name string, from, to []byte) iter.Seq[[]byte] {
 }
 
 // scan yields the rows of an index from from, included, to to, excluded, in the index's order.
-func (t Table[T]) scan(name string, from, to []byte) iter.Seq[T] {
+func (t *table[T]) scan(name string, from, to []byte) iter.Seq[T] {
 	return func(yield func(T) bool) {
 		for entry := range t.entries(name, from, to) {
 			if row, err := t.named(name, entry); err == nil && !yield(row) {
@@ -89,22 +89,22 @@ func (t Table[T]) scan(name string, from, to []byte) iter.Seq[T] {
 
 // named returns the row that an entry of an index names. Its error is always a [*CorruptError], also if there
 // is none: then the index is damaged, or the row is gone.
-func (t Table[T]) named(index string, entry []byte) (row T, err error) {
+func (t *table[T]) named(index string, entry []byte) (row T, err error) {
 	id := entryID(entry)
 	if row, err = t.Get(id); errors.Is(err, ErrNotFound) {
 		err = errors.New("an index names it, but it is not there")
-		t.tx.damage.add(t.def.name, id, fault{text: err.Error(), index: t.def.name + "." + index, entry: bytes.Clone(entry)})
-		err = &CorruptError{Table: t.def.name, ID: id, Err: err}
+		t.tx.damage.add(t.def().name, id, fault{text: err.Error(), index: t.def().name + "." + index, entry: bytes.Clone(entry)})
+		err = &CorruptError{Table: t.def().name, ID: id, Err: err}
 	}
 	return row, err
 }
 
 // first returns the row with the given key, or [ErrNotFound].
-func (t Table[T]) first(name string, k key) (T, error) {
-	if t.def.cache == nil {
+func (t *table[T]) first(name string, k key) (T, error) {
+	if t.def().cache == nil {
 		return t.find(name, k)
 	}
-	i := t.def.bucket + 1 + t.indexNumber(name)
+	i := t.def().bucket + 1 + t.indexNumber(name)
 	if known, has := t.tx.found[foundKey{t.tx.names[i], string(k)}]; has {
 		return known.row.(T), known.err
 	}
@@ -116,11 +116,11 @@ func (t Table[T]) first(name string, k key) (T, error) {
 	return row, err
 }
 
-func (t Table[T]) find(name string, k key) (row T, err error) {
+func (t *table[T]) find(name string, k key) (row T, err error) {
 	if entry := t.seek(t.indexNumber(name), k); bytes.HasPrefix(entry, k) {
 		return t.named(name, entry)
 	}
-	return row, &missingError{table: t.def.name, index: name}
+	return row, &missingError{table: t.def().name, index: name}
 }
 
 // countKey is a key of the counted index with a bucket number.
@@ -131,11 +131,11 @@ type countKey struct {
 
 // addCount adds n to how many rows have a key in a counted index. It is written when the transaction ends: many
 // rows change the same few numbers.
-func (t Table[T]) addCount(i int, k key, n int) {
+func (t *table[T]) addCount(i int, k key, n int) {
 	if t.tx.counted == nil {
 		t.tx.counted = make(map[countKey]int)
 	}
-	t.tx.counted[countKey{t.def.bucket + 1 + i, string(k)}] += n
+	t.tx.counted[countKey{t.def().bucket + 1 + i, string(k)}] += n
 }
 
 // writeCounts writes what was added to counted indexes.
@@ -166,7 +166,7 @@ func countOf(value []byte) int {
 }
 
 // counts yields the keys of a counted index and how many rows have each.
-func (t Table[T]) counts(name string) iter.Seq2[key, int] {
+func (t *table[T]) counts(name string) iter.Seq2[key, int] {
 	return func(yield func(key, int) bool) {
 		if t.tx.writeCounts() != nil { // the commit says why
 			return
@@ -190,7 +190,7 @@ func collect[T any](seq iter.Seq[T], limit int) (rows []T) {
 }
 
 // count returns how many entries of an index begin with prefix, and counts no further than limit.
-func (t Table[T]) count(name string, prefix key, limit int) (n int) {
+func (t *table[T]) count(name string, prefix key, limit int) (n int) {
 	for range t.entries(name, prefix, prefix.next()) {
 		if n == limit {
 			break
@@ -229,7 +229,7 @@ func (q Query) limit() int {
 
 // page returns the rows of an index whose key begins with prefix, from the cursor on. Its error is always a
 // [*FieldError] about the cursor.
-func (t Table[T]) page(name string, prefix key, q Query, descending bool) (Page[T], error) {
+func (t *table[T]) page(name string, prefix key, q Query, descending bool) (Page[T], error) {
 	var page Page[T]
 	cursor := t.indexNamed(name).Cursor()
 	after, err := base64.RawURLEncoding.DecodeString(q.Cursor)

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"iter"
@@ -223,8 +222,7 @@ func (t Jobs) Leases() iter.Seq2[uint64, time.Time] {
 // Waits reports whether the queue names the job in a lane, due at the given time: whether the row, if it
 // says otherwise, disagrees with the queue.
 func (t Jobs) Waits(lane string, due time.Time, id uint64) bool {
-	entry := key(queueWaiting).str(lane).time(due).uint(id)
-	return bytes.Equal(t.seek(t.indexNumber("queue"), entry), entry)
+	return t.has(indexKey{t.indexNumber("queue"), key(queueWaiting).str(lane).time(due)}, id)
 }
 
 // SetAside yields the jobs of a kind that are set aside.

@@ -77,15 +77,18 @@ func mediaTable() def[MediaFile] {
 
 func mediaChunkTable() def[mediaChunk] {
 	return def[mediaChunk]{
-		name: "media_chunks",
-		id:   func(c *mediaChunk) *uint64 { return &c.id },
-		whole: func(c *mediaChunk, tx *Tx) string {
-			if _, err := tx.Media.Get(c.id >> chunkBits); errors.Is(err, ErrNotFound) {
-				return "belongs to no file"
-			}
-			return ""
-		},
+		name:  "media_chunks",
+		id:    func(c *mediaChunk) *uint64 { return &c.id },
+		whole: (*mediaChunk).lacking,
 	}
+}
+
+// lacking says that a chunk's file is not there; empty if it is.
+func (c *mediaChunk) lacking(tx *Tx) string {
+	if _, err := tx.Media.Get(c.id >> chunkBits); errors.Is(err, ErrNotFound) {
+		return "belongs to no file"
+	}
+	return ""
 }
 
 // chunkIDs returns the ids of the first chunks of a file that are there, in their order, at most limit, and how many
@@ -106,7 +109,7 @@ func (t MediaFiles) chunkIDs(id uint64, limit int) (ids []uint64, size int64) {
 }
 
 func (t MediaFiles) chunks() *bbolt.Bucket {
-	return t.tx.mediaChunks.bucket()
+	return t.in().mediaChunks.bucket()
 }
 
 // lacking says what the chunks of a file are not as they must be; empty if they are.
@@ -129,7 +132,7 @@ func (t MediaFiles) putChunk(id uint64, number int, data []byte) error {
 	if err != nil {
 		return err
 	}
-	t.tx.mediaChunks.wrote()
+	t.in().mediaChunks.wrote()
 	bucket := t.chunks()
 	return errors.Join(bucket.SetSequence(max(bucket.Sequence(), chunk.id)), bucket.Put(rowKey(chunk.id), row))
 }
@@ -157,7 +160,7 @@ func (t MediaFiles) Finish(found MediaFile, thumbnail []byte) (MediaFile, error)
 		return f, err
 	}
 	f.Name, f.Kind, f.Type, f.Width, f.Height, f.SHA256 = found.Name, found.Kind, found.Type, found.Width, found.Height, found.SHA256
-	f.CreatedAt, f.Ready, f.Thumbnail = t.tx.Now(), true, len(thumbnail) > 0
+	f.CreatedAt, f.Ready, f.Thumbnail = t.in().Now(), true, len(thumbnail) > 0
 	if f.Thumbnail {
 		err = t.putChunk(f.ID, 0, thumbnail)
 	}
@@ -184,7 +187,7 @@ func (t MediaFiles) removeSome(id uint64) (done bool, err error) {
 	if len(ids) == 0 {
 		return true, t.Delete(id)
 	}
-	t.tx.mediaChunks.wrote()
+	t.in().mediaChunks.wrote()
 	for _, chunk := range ids {
 		if err := t.chunks().Delete(rowKey(chunk)); err != nil {
 			return false, err
@@ -201,7 +204,7 @@ func (t MediaFiles) removeSome(id uint64) (done bool, err error) {
 // removed at the next start.
 func (t MediaFiles) mend() error {
 	for f := range t.All() {
-		if f.lacking(t.tx) == "" {
+		if f.lacking(t.in()) == "" {
 			continue
 		}
 		ids, _ := t.chunkIDs(f.ID, 1<<chunkBits)
@@ -214,11 +217,11 @@ func (t MediaFiles) mend() error {
 			return err
 		}
 	}
-	for c := range t.tx.mediaChunks.All() {
-		if t.tx.mediaChunks.def.whole(&c, t.tx) == "" {
+	for c := range t.in().mediaChunks.All() {
+		if c.lacking(t.in()) == "" {
 			continue
 		}
-		t.tx.mediaChunks.wrote()
+		t.in().mediaChunks.wrote()
 		if err := t.chunks().Delete(rowKey(c.id)); err != nil {
 			return err
 		}
@@ -249,6 +252,6 @@ func (t MediaFiles) Thumbnail(id uint64) ([]byte, error) {
 	if _, err := t.Whole(id); err != nil {
 		return nil, err
 	}
-	c, err := t.tx.mediaChunks.Get(id << chunkBits)
+	c, err := t.in().mediaChunks.Get(id << chunkBits)
 	return c.data, err
 }

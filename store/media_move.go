@@ -20,7 +20,7 @@ func (t MediaFiles) Parts(f MediaFile) iter.Seq2[MediaPart, error] {
 			if n == 0 && !f.Thumbnail {
 				continue
 			}
-			c, err := t.tx.mediaChunks.Get(f.ID<<chunkBits | uint64(n))
+			c, err := t.in().mediaChunks.Get(f.ID<<chunkBits | uint64(n))
 			if !yield(MediaPart{f.ID, n, c.data}, err) || err != nil {
 				return
 			}
@@ -36,7 +36,7 @@ func (t MediaFiles) PutPart(p MediaPart) (put bool, err error) {
 	}
 	f, err := t.Get(p.MediaID)
 	if errors.Is(err, ErrNotFound) {
-		f = MediaFile{ID: p.MediaID, Chunk: chunkSize, CreatedAt: t.tx.Now()}
+		f = MediaFile{ID: p.MediaID, Chunk: chunkSize, CreatedAt: t.in().Now()}
 		err = t.PutAt(&f)
 	}
 	if err != nil || f.Ready || t.chunks().Get(rowKey(f.ID<<chunkBits|uint64(p.Number))) != nil {

@@ -171,7 +171,9 @@ func TestAnUploadThatIsCutOffAtAnyCommitLeavesNoChunk(t *testing.T) {
 				}
 			}
 			err = errors.Join(err, db.View(func(tx *Tx) error {
-				left = tx.mediaChunks.def.count(tx)
+				for range tx.mediaChunks.All() {
+					left++
+				}
 				return nil
 			}))
 			if err != nil {
@@ -192,14 +194,6 @@ func TestAnUploadThatIsCutOffAtAnyCommitLeavesNoChunk(t *testing.T) {
 			}
 		}
 	}
-}
-
-// count is how many rows there are.
-func (d *def[T]) count(tx *Tx) (n int) {
-	for range (Table[T]{d, tx}).All() {
-		n++
-	}
-	return n
 }
 
 func TestVerifyMissesAChunkAndAFile(t *testing.T) {

@@ -45,7 +45,7 @@ func (t MediaFiles) Use(media []Media) error {
 		if err != nil {
 			return err
 		}
-		f.UsedAt = t.tx.Now()
+		f.UsedAt = t.in().Now()
 		if err := t.Put(&f); err != nil {
 			return err
 		}
@@ -69,13 +69,13 @@ func (t MediaFiles) Users() map[uint64]MediaUser {
 			}
 		}
 	}
-	for p := range t.tx.Posts.scan("media", nil, nil) {
+	for p := range t.in().Posts.scan("media", nil, nil) {
 		note("post", p.ID, p.Media)
 	}
-	for task := range t.tx.Tasks.scan("media", nil, nil) {
+	for task := range t.in().Tasks.scan("media", nil, nil) {
 		note("task", task.ID, task.Media)
 	}
-	for c := range t.tx.Contents.scan("media", nil, nil) {
+	for c := range t.in().Contents.scan("media", nil, nil) {
 		note("content", c.ID, c.Media)
 	}
 	return users

@@ -263,7 +263,7 @@ func (t Photos) Add(p *Photo) error {
 	if before, err := t.Of(p.MessageID); err == nil {
 		p.ID = before.ID
 	}
-	p.At = t.tx.Now()
+	p.At = t.in().Now()
 	if err := t.Put(p); err != nil {
 		return err
 	}
@@ -274,7 +274,7 @@ func (t Photos) Add(p *Photo) error {
 func (t Photos) DropOld(limit int) error {
 	var old []uint64
 	for p := range t.All() { // in the order in which they came
-		if len(old) == limit || p.At.After(t.tx.Now().Add(-maxPhotoAge)) {
+		if len(old) == limit || p.At.After(t.in().Now().Add(-maxPhotoAge)) {
 			break
 		}
 		old = append(old, p.ID)

@@ -27,10 +27,10 @@ func (t Messages) Remove(id uint64) error {
 	if err := t.Delete(id); err != nil && !errors.Is(err, ErrNotFound) {
 		return err
 	}
-	if photo, err := t.tx.Photos.Of(id); err == nil {
-		if err := t.tx.Photos.Delete(photo.ID); err != nil {
+	if photo, err := t.in().Photos.Of(id); err == nil {
+		if err := t.in().Photos.Delete(photo.ID); err != nil {
 			return err
 		}
 	}
-	return t.tx.Documents.Drop(id)
+	return t.in().Documents.Drop(id)
 }

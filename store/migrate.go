@@ -113,7 +113,7 @@ func (db *DB) upgrade(btx *bbolt.Tx, have int) error {
 
 // rebuild builds the indexes of the table from its rows.
 func (d *def[T]) rebuild(tx *Tx) error {
-	t := Table[T]{d, tx}
+	t := &table[T]{d, tx}
 	for i := range d.indexes {
 		name := []byte(t.indexName(i))
 		if err := tx.bolt.DeleteBucket(name); err != nil {

@@ -25,7 +25,7 @@ func (d *def[T]) withoutJob(tx *Tx, visit func(Problem, Job) error) error {
 	if d.job == nil {
 		return nil
 	}
-	for row := range (Table[T]{d, tx}).All() {
+	for row := range (&table[T]{d, tx}).All() {
 		if job, lacks := d.lacks(tx, &row); lacks {
 			if err := visit(lackingJob(d.name, *d.id(&row), job), job); err != nil {
 				return err

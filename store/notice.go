@@ -134,7 +134,7 @@ func (t Notices) Add(n *Notice) error {
 		return err
 	}
 	return trim(t.Table, n.ID, math.MaxInt64, func(past *Notice) bool {
-		return !past.Open() && past.ID+maxNotices <= n.ID || t.tx.Now().Sub(past.CreatedAt) >= maxNoticeAge
+		return !past.Open() && past.ID+maxNotices <= n.ID || t.in().Now().Sub(past.CreatedAt) >= maxNoticeAge
 	})
 }
 
@@ -168,7 +168,7 @@ func (t Notices) Miss(n *Notice) error {
 // Got says that a chat has got a notice: it is reached again.
 func (t Notices) Got(chat string) error {
 	return t.unmark(chat, func(past *Notice) bool {
-		past.ReachedAt = t.tx.Now()
+		past.ReachedAt = t.in().Now()
 		return true
 	})
 }

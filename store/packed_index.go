@@ -120,8 +120,8 @@ func packedList(bucket *bbolt.Bucket, k key, id uint64, in bool) error {
 }
 
 // has reports whether an index has the entry of a row with a key.
-func (t Table[T]) has(k indexKey, id uint64) bool {
-	if t.def.indexes[k.index].Packed {
+func (t *table[T]) has(k indexKey, id uint64) bool {
+	if t.def().indexes[k.index].Packed {
 		c := chunkOf(t.index(k.index), k.key, id)
 		_, has := slices.BinarySearchFunc(c.all, c.own, Posting.Compare)
 		return has
@@ -131,8 +131,8 @@ func (t Table[T]) has(k indexKey, id uint64) bool {
 }
 
 // unpacked returns the entries that stand for one in the file: itself, or those of its chunk.
-func (t Table[T]) unpacked(i int, k, data []byte) ([][]byte, error) {
-	if !t.def.indexes[i].Packed {
+func (t *table[T]) unpacked(i int, k, data []byte) ([][]byte, error) {
+	if !t.def().indexes[i].Packed {
 		return [][]byte{k}, nil
 	}
 	all, err := unpackPostings(data)

@@ -162,7 +162,7 @@ func (t Posts) Put(p *Post) error {
 	if p.Status == PostUnknown {
 		kind = AlertPostUnknown
 	}
-	return t.tx.Alerts.Raise(Alert{Kind: kind, About: p.JobName(), Subject: p.ID, Name: p.Target, Reason: p.Reason})
+	return t.in().Alerts.Raise(Alert{Kind: kind, About: p.JobName(), Subject: p.ID, Name: p.Target, Reason: p.Reason})
 }
 
 func (p *Post) troubled() bool { return p.Status == PostFailed || p.Status == PostUnknown }
@@ -232,13 +232,13 @@ func (t Posts) LookAgain(identityID uint64) error {
 		if post.Reason.Code != ReasonWindow {
 			continue
 		}
-		job, err := t.tx.Jobs.ByName(post.JobName())
+		job, err := t.in().Jobs.ByName(post.JobName())
 		if errors.Is(err, ErrNotFound) {
 			continue
 		}
-		if err == nil && job.State == JobWaiting && job.Due.After(t.tx.Now()) {
-			job.Due = t.tx.Now()
-			err = t.tx.Jobs.Put(&job)
+		if err == nil && job.State == JobWaiting && job.Due.After(t.in().Now()) {
+			job.Due = t.in().Now()
+			err = t.in().Jobs.Put(&job)
 		}
 		if err != nil {
 			return err

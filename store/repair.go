@@ -89,7 +89,7 @@ func (tx *Tx) Aside() (n int) {
 }
 
 func (d *def[T]) setAside(tx *Tx) (taken []Problem, err error) {
-	t, rows := Table[T]{d, tx}, tx.bucket(d.bucket)
+	t, rows := &table[T]{d, tx}, tx.bucket(d.bucket)
 	var keys [][]byte
 	cursor := rows.Cursor()
 	for k, data := cursor.First(); k != nil; k, data = cursor.Next() {

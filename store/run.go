@@ -54,7 +54,7 @@ func (t Runs) Add(r *Run) error {
 	if err := t.Put(r); err != nil {
 		return err
 	}
-	return trim(t.Table, r.ID, maxRuns, func(past *Run) bool { return t.tx.Now().Sub(past.Ended) >= maxRunAge })
+	return trim(t.Table, r.ID, maxRuns, func(past *Run) bool { return t.in().Now().Sub(past.Ended) >= maxRunAge })
 }
 
 // Of returns the runs of a job, the latest first.

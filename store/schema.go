@@ -52,7 +52,7 @@ type tables struct {
 // schema is what the file holds: every table and index, and the buckets that they are kept in.
 type schema struct {
 	all     []anyTable
-	bind    []func(*Tx) // gives a transaction its table
+	bind    []func(*Tx, *binding) // gives a transaction its table
 	buckets int
 	names   []string // of the buckets
 }
@@ -122,7 +122,10 @@ func newSchema() *schema {
 func add[T any](s *schema, d def[T], in func(*tables) *Table[T]) {
 	d.number, d.bucket = len(s.all), s.buckets
 	s.all = append(s.all, &d)
-	s.bind = append(s.bind, func(tx *Tx) { *in(&tx.tables) = Table[T]{&d, tx} })
+	s.bind = append(s.bind, func(tx *Tx, b *binding) {
+		*b = binding{&d, tx}
+		*in(&tx.tables) = (*table[T])(b)
+	})
 	s.names = append(s.names, d.name)
 	for _, index := range d.indexes {
 		s.names = append(s.names, d.name+"."+index.Name)

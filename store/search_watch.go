@@ -123,12 +123,12 @@ func (t WatchHits) Of(watchID uint64, q Query) (Page[WatchHit], error) {
 // Add writes a new hit, and forgets some that have ended and are too old or too many. The error wraps [ErrExists] if
 // the watch has found the message before.
 func (t WatchHits) Add(h *WatchHit) error {
-	h.State, h.At = HitWaiting, t.tx.Now()
+	h.State, h.At = HitWaiting, t.in().Now()
 	if err := t.Put(h); err != nil {
 		return err
 	}
 	return trim(t.Table, h.ID, maxHits, func(h *WatchHit) bool {
-		return h.State != HitWaiting && h.At.Before(t.tx.Now().Add(-maxHitAge))
+		return h.State != HitWaiting && h.At.Before(t.in().Now().Add(-maxHitAge))
 	})
 }
 

@@ -31,13 +31,13 @@ type secret struct {
 
 // encode is encodeRow with the secret sealed. The row stays as it is. A secret that could not be opened
 // is kept, unless there is a new one.
-func (t Table[T]) encode(id uint64, row *T) ([]byte, error) {
-	if t.def.secret == nil {
+func (t *table[T]) encode(id uint64, row *T) ([]byte, error) {
+	if t.def().secret == nil {
 		data, err := appendRow(t.tx.memory.room.take(rowRoom), id, row)
 		return t.tx.memory.room.taken(data), err
 	}
 	sealed := *row
-	if s := t.def.secret(&sealed); len(s.plain) > 0 {
+	if s := t.def().secret(&sealed); len(s.plain) > 0 {
 		if len(t.tx.key) == 0 {
 			return nil, noKey()
 		}
@@ -54,11 +54,11 @@ func (t Table[T]) encode(id uint64, row *T) ([]byte, error) {
 }
 
 // open opens the secret of a row that was read, if the key is the one that it was sealed with.
-func (t Table[T]) open(id uint64, row *T) {
-	if t.def.secret == nil || len(t.tx.key) == 0 {
+func (t *table[T]) open(id uint64, row *T) {
+	if t.def().secret == nil || len(t.tx.key) == 0 {
 		return
 	}
-	s := t.def.secret(row)
+	s := t.def().secret(row)
 	box, err := base64.RawStdEncoding.DecodeString(*s.sealed)
 	if err != nil || len(box) < chacha20poly1305.NonceSizeX {
 		return
@@ -75,7 +75,7 @@ func (t Table[T]) open(id uint64, row *T) {
 }
 
 // place is the additional data of a secret, so that one that is moved to another row is not opened.
-func (t Table[T]) place(id uint64) []byte { return append([]byte(t.def.name+"\x00"), rowKey(id)...) }
+func (t *table[T]) place(id uint64) []byte { return append([]byte(t.def().name+"\x00"), rowKey(id)...) }
 
 // seal writes every row that has a secret anew, sealed with the key.
 func (tx *Tx) seal(key []byte) error {

@@ -56,7 +56,7 @@ func (t Settings) LastBackup() (at time.Time, err error) {
 
 // NoteBackup notes that a backup was made.
 func (t Settings) NoteBackup() error {
-	return t.Set(settingBackup, t.tx.Now().Format(time.RFC3339))
+	return t.Set(settingBackup, t.in().Now().Format(time.RFC3339))
 }
 
 // Secret returns the secret under a name; it is empty if none was set, or another key has sealed it.

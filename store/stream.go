@@ -211,7 +211,7 @@ func (t StreamItems) count(index string, group uint64) (n uint64) {
 
 func (s Streams) log(topic Topic) Table[Event] { return s.logs[slices.Index(Topics[:], topic)] }
 
-func (s Streams) now() time.Time { return s.Groups.tx.Now() }
+func (s Streams) now() time.Time { return s.Groups.in().Now() }
 
 // Head returns the id of a topic's last event; 0 if it never had one.
 func (s Streams) Head(topic Topic) uint64 {
@@ -258,7 +258,7 @@ func (s Streams) wake(g Group) error {
 	if held := g.Held(at); !held.IsZero() {
 		at = held
 	}
-	return s.Groups.tx.Jobs.Wake(g.Job, at)
+	return s.Groups.in().Jobs.Wake(g.Job, at)
 }
 
 // Join makes sure that there is a group, which begins with the next event of its topic if it is new.

@@ -59,47 +59,101 @@ func (k indexKey) compare(other indexKey) int {
 	return cmp.Or(cmp.Compare(k.index, other.index), bytes.Compare(k.key, other.key))
 }
 
-// Table is the rows of one type in a transaction.
-type Table[T any] struct {
-	def *def[T]
-	tx  *Tx
+// Table is the rows of one type in a transaction. It is an interface because a package that sees a generic type compiles
+// all of its methods: each package with a [Tx] in it would compile those of every table.
+type Table[T any] interface {
+	// Get returns the row with the given id. Its error wraps [ErrNotFound] for a row that does not exist and is a
+	// [*CorruptError] for one that is damaged.
+	Get(id uint64) (T, error)
+	// Read is Get into row, for those that are large and read often.
+	Read(id uint64, row *T) error
+	// Put writes the row. One with id 0 is new and is given its id; any other must exist. The error wraps [ErrNotFound],
+	// or [ErrExists] where another row has the same unique key, or is a [*FieldError]; the transaction can go on after it.
+	Put(row *T) error
+	// PutAt writes a row under the id that it has. The error wraps [ErrExists] if there is one with that id, or with one
+	// of its unique keys.
+	PutAt(row *T) error
+	// Delete removes the row. The error wraps [ErrNotFound] if there is none.
+	Delete(id uint64) error
+	// LetGo takes a damaged row out of the indexes, so that it does not stand in the way of one with the same keys. The
+	// row stays as it is, and [DB.Verify] tells of it.
+	LetGo(id uint64) error
+	// ID is the id of a row.
+	ID(row T) uint64
+	// All yields the rows in the order of their ids. A damaged row is passed over, as in all that yields or lists rows, so
+	// that it does not hide the others; [DB.Damaged] tells of it, and of one whose id is damaged [DB.Verify]. The table
+	// may be changed while it is walked.
+	All() iter.Seq[T]
+	// From is All for the rows whose id is at least id.
+	From(id uint64) iter.Seq[T]
+	// Newest yields the rows in the descending order of their ids, beginning below id; 0 means at the end. The table must
+	// not be changed meanwhile.
+	Newest(below uint64) iter.Seq[T]
+	// Counts returns how many rows there are of each sort, by the table's counted index "counts", which must be declared.
+	// It costs as much as there are sorts, however many rows.
+	Counts() []Count
+
+	in() *Tx
+	bucket() *bbolt.Bucket
+	keep(id uint64, row *T)
+	wrote()
+	has(k indexKey, id uint64) bool
+	indexNumber(name string) int
+	indexNamed(name string) *bbolt.Bucket
+	entries(name string, from, to []byte) iter.Seq[[]byte]
+	scan(name string, from, to []byte) iter.Seq[T]
+	named(index string, entry []byte) (T, error)
+	first(name string, k key) (T, error)
+	counts(name string) iter.Seq2[key, int]
+	count(name string, prefix key, limit int) int
+	page(name string, prefix key, q Query, descending bool) (Page[T], error)
 }
 
-// bucket returns the bucket with the rows.
-func (t Table[T]) bucket() *bbolt.Bucket { return t.tx.bucket(t.def.bucket) }
+// table is every [Table].
+type table[T any] binding
 
-// Get returns the row with the given id. Its error wraps [ErrNotFound] for a row that does not
-// exist and is a [*CorruptError] for one that is damaged.
-func (t Table[T]) Get(id uint64) (row T, err error) {
+// binding is a [table] without its type, so that a transaction has the memory of all of them at once.
+type binding struct {
+	decl any // *def[T]
+	tx   *Tx
+}
+
+func (t *table[T]) def() *def[T] { return t.decl.(*def[T]) }
+
+func (t *table[T]) in() *Tx { return t.tx }
+
+// bucket returns the bucket with the rows.
+func (t *table[T]) bucket() *bbolt.Bucket { return t.tx.bucket(t.def().bucket) }
+
+func (t *table[T]) Get(id uint64) (row T, err error) {
 	err = t.Read(id, &row)
 	return row, err
 }
 
-// Read is [Table.Get] into row, for those that are large and read often.
-func (t Table[T]) Read(id uint64, row *T) error {
+func (t *table[T]) Read(id uint64, row *T) error {
 	*row = *new(T)
 	k := rowKey(id)
-	found, data := t.tx.cursor(t.def.bucket).Seek(k)
+	found, data := t.tx.cursor(t.def().bucket).Seek(k)
 	if !bytes.Equal(found, k) {
-		return &missingError{table: t.def.name, id: id}
+		return &missingError{table: t.def().name, id: id}
 	}
 	return t.decode(id, data, row)
 }
 
-func (t Table[T]) decode(id uint64, data []byte, row *T) (err error) {
-	if t.def.cache != nil {
-		*row, err = t.def.cache.decode(id, data)
+func (t *table[T]) decode(id uint64, data []byte, row *T) (err error) {
+	if t.def().cache != nil {
+		*row, err = t.def().cache.decode(id, data)
 	} else {
 		err = decodeRow(id, data, row)
 	}
 	if err != nil {
-		t.tx.damage.add(t.def.name, id, fault{text: err.Error()})
-		return &CorruptError{Table: t.def.name, ID: id, Err: err}
+		t.tx.damage.add(t.def().name, id, fault{text: err.Error()})
+		return &CorruptError{Table: t.def().name, ID: id, Err: err}
 	}
-	*t.def.id(row) = id
+	*t.def().id(row) = id
 	t.open(id, row)
 	if t.tx.bolt.Writable() {
-		t.tx.memory.keep(t.def.number, id, t.keys(row))
+		t.keep(id, row)
 	}
 	return nil
 }
@@ -108,15 +162,15 @@ func (t Table[T]) decode(id uint64, data []byte, row *T) (err error) {
 const keyRoom = 32
 
 // keys returns the keys of a row in the table's indexes, in ascending order.
-func (t Table[T]) keys(row *T) []indexKey {
-	all := t.tx.memory.keys.take(len(t.def.indexes))
-	room := key(t.tx.memory.room.take(keyRoom * len(t.def.indexes))) // of all of them, each with its id behind it
-	for i := range t.def.indexes {
-		if t.def.indexes[i].Keys != nil {
-			for _, k := range t.def.indexes[i].Keys(row) {
+func (t *table[T]) keys(row *T) []indexKey {
+	all := t.tx.memory.keys.take(len(t.def().indexes))
+	room := key(t.tx.memory.room.take(keyRoom * len(t.def().indexes))) // of all of them, each with its id behind it
+	for i := range t.def().indexes {
+		if t.def().indexes[i].Keys != nil {
+			for _, k := range t.def().indexes[i].Keys(row) {
 				all = append(all, indexKey{i, k})
 			}
-		} else if k := t.def.indexes[i].Key(row, room); len(k) > 0 {
+		} else if k := t.def().indexes[i].Key(row, room); len(k) > 0 {
 			used := min(len(k)+idSize, cap(room))
 			all, room = append(all, indexKey{i, k[:len(k):min(len(k)+idSize, cap(k))]}), room[used:used]
 		}
@@ -125,10 +179,13 @@ func (t Table[T]) keys(row *T) []indexKey {
 	return t.tx.memory.keys.taken(all)
 }
 
+// keep remembers the keys of a row as those that it has in the file.
+func (t *table[T]) keep(id uint64, row *T) { t.tx.memory.keep(t.def().number, id, t.keys(row)) }
+
 // oldKeys returns the keys that a row has in the file. A row that is written was most often read
 // before in the same transaction, and is not decoded once more.
-func (t Table[T]) oldKeys(id uint64) ([]indexKey, error) {
-	if keys, ok := t.tx.memory.kept[keptRow{t.def.number, id}]; ok {
+func (t *table[T]) oldKeys(id uint64) ([]indexKey, error) {
+	if keys, ok := t.tx.memory.kept[keptRow{t.def().number, id}]; ok {
 		return keys, nil
 	}
 	row, err := t.Get(id)
@@ -142,16 +199,13 @@ func (t Table[T]) oldKeys(id uint64) ([]indexKey, error) {
 // own half remains.
 const rowFill = 0.95
 
-// Put writes the row. One with id 0 is new and is given its id; any other must exist. The error
-// wraps [ErrNotFound], or [ErrExists] where another row has the same unique key, or is a
-// [*FieldError]; the transaction can go on after it.
-func (t Table[T]) Put(row *T) error {
-	if t.def.valid != nil {
-		if err := t.def.valid(row); err != nil {
+func (t *table[T]) Put(row *T) error {
+	if t.def().valid != nil {
+		if err := t.def().valid(row); err != nil {
 			return err
 		}
 	}
-	rows, id := t.bucket(), t.def.id(row)
+	rows, id := t.bucket(), t.def().id(row)
 	var from []indexKey
 	if *id != 0 {
 		var err error
@@ -167,7 +221,7 @@ func (t Table[T]) Put(row *T) error {
 	if *id == 0 {
 		next, err := rows.NextSequence()
 		if err != nil {
-			return fmt.Errorf("%s: next id: %w", t.def.name, err)
+			return fmt.Errorf("%s: next id: %w", t.def().name, err)
 		}
 		*id = next
 		t.tx.assigned = append(t.tx.assigned, id)
@@ -175,59 +229,55 @@ func (t Table[T]) Put(row *T) error {
 	}
 	data, err := t.encode(*id, row)
 	if err != nil {
-		return fmt.Errorf("%s %d: %w", t.def.name, *id, err)
+		return fmt.Errorf("%s %d: %w", t.def().name, *id, err)
 	}
 	if err := rows.Put(rowKey(*id), data); err != nil {
-		return fmt.Errorf("%s %d: %w", t.def.name, *id, err)
+		return fmt.Errorf("%s %d: %w", t.def().name, *id, err)
 	}
 	return t.reindex(*id, from, to)
 }
 
-// ID is the id of a row.
-func (t Table[T]) ID(row T) uint64 { return *t.def.id(&row) }
+func (t *table[T]) ID(row T) uint64 { return *t.def().id(&row) }
 
-// PutAt writes a row under the id that it has. The error wraps [ErrExists] if there is one with that id, or with one of
-// its unique keys.
-func (t Table[T]) PutAt(row *T) error {
-	rows, id := t.bucket(), *t.def.id(row)
+func (t *table[T]) PutAt(row *T) error {
+	rows, id := t.bucket(), *t.def().id(row)
 	if rows.Get(rowKey(id)) != nil {
-		return fmt.Errorf("%s %d: %w", t.def.name, id, ErrExists)
+		return fmt.Errorf("%s %d: %w", t.def().name, id, ErrExists)
 	}
 	last := rows.Sequence()
 	err := rows.SetSequence(id - 1)
 	if err == nil {
-		*t.def.id(row) = 0
+		*t.def().id(row) = 0
 		err = t.Put(row)
 	}
 	return errors.Join(err, rows.SetSequence(max(last, id)))
 }
 
-// Delete removes the row. The error wraps [ErrNotFound] if there is none.
-func (t Table[T]) Delete(id uint64) error {
+func (t *table[T]) Delete(id uint64) error {
 	from, err := t.oldKeys(id)
 	if err != nil {
 		return fmt.Errorf("delete: %w", err)
 	}
 	t.wrote()
-	if err := t.tx.delete(t.def.bucket, rowKey(id)); err != nil {
-		return fmt.Errorf("%s %d: %w", t.def.name, id, err)
+	if err := t.tx.delete(t.def().bucket, rowKey(id)); err != nil {
+		return fmt.Errorf("%s %d: %w", t.def().name, id, err)
 	}
 	return t.reindex(id, from, nil)
 }
 
 // wrote marks the table as changed.
-func (t Table[T]) wrote() {
+func (t *table[T]) wrote() {
 	t.tx.writes++
-	t.tx.touched |= 1 << t.def.number
-	if t.def.cache != nil {
+	t.tx.touched |= 1 << t.def().number
+	if t.def().cache != nil {
 		clear(t.tx.found)
 	}
 }
 
 // unique checks that no other row has one of the unique keys that a row is to have.
-func (t Table[T]) unique(id uint64, old, now []indexKey) error {
+func (t *table[T]) unique(id uint64, old, now []indexKey) error {
 	for _, k := range now {
-		index := &t.def.indexes[k.index]
+		index := &t.def().indexes[k.index]
 		if !index.Unique {
 			continue
 		}
@@ -236,7 +286,7 @@ func (t Table[T]) unique(id uint64, old, now []indexKey) error {
 		}
 		entry := t.seek(k.index, k.key)
 		if bytes.HasPrefix(entry, k.key) && entryID(entry) != id {
-			return fmt.Errorf("%s with this %s: %w", t.def.name, index.Name, ErrExists)
+			return fmt.Errorf("%s with this %s: %w", t.def().name, index.Name, ErrExists)
 		}
 	}
 	return nil
@@ -244,11 +294,11 @@ func (t Table[T]) unique(id uint64, old, now []indexKey) error {
 
 // reindex moves the row's index entries from its old keys to the new ones. now is nil for a row that is not
 // there any more. What both have is not touched.
-func (t Table[T]) reindex(id uint64, old, now []indexKey) error {
+func (t *table[T]) reindex(id uint64, old, now []indexKey) error {
 	if now != nil {
-		t.tx.memory.keep(t.def.number, id, now)
+		t.tx.memory.keep(t.def().number, id, now)
 	} else {
-		delete(t.tx.memory.kept, keptRow{t.def.number, id})
+		delete(t.tx.memory.kept, keptRow{t.def().number, id})
 	}
 	for len(old) > 0 || len(now) > 0 {
 		order := -1 // the old key comes first
@@ -277,8 +327,8 @@ func (t Table[T]) reindex(id uint64, old, now []indexKey) error {
 }
 
 // list puts a row into an index, or takes it out.
-func (t Table[T]) list(id uint64, k indexKey, in bool) (err error) {
-	index, bucket := &t.def.indexes[k.index], t.index(k.index)
+func (t *table[T]) list(id uint64, k indexKey, in bool) (err error) {
+	index, bucket := &t.def().indexes[k.index], t.index(k.index)
 	if index.Changed != nil {
 		index.Changed(t.tx, k.key)
 	}
@@ -292,7 +342,7 @@ func (t Table[T]) list(id uint64, k indexKey, in bool) (err error) {
 	case in:
 		err = bucket.Put(k.key.uint(id), nil)
 	default:
-		err = t.tx.delete(t.def.bucket+1+k.index, k.key.uint(id))
+		err = t.tx.delete(t.def().bucket+1+k.index, k.key.uint(id))
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.indexName(k.index), err)
@@ -300,13 +350,9 @@ func (t Table[T]) list(id uint64, k indexKey, in bool) (err error) {
 	return nil
 }
 
-// All yields the rows in the order of their ids. A damaged row is passed over, as in all that yields or lists
-// rows, so that it does not hide the others; [DB.Damaged] tells of it, and of one whose id is damaged
-// [DB.Verify]. The table may be changed while it is walked.
-func (t Table[T]) All() iter.Seq[T] { return t.From(1) }
+func (t *table[T]) All() iter.Seq[T] { return t.From(1) }
 
-// From is [Table.All] for the rows whose id is at least id.
-func (t Table[T]) From(id uint64) iter.Seq[T] {
+func (t *table[T]) From(id uint64) iter.Seq[T] {
 	return func(yield func(T) bool) {
 		cursor := t.bucket().Cursor()
 		for k, data := cursor.Seek(rowKey(id)); k != nil; {
@@ -329,9 +375,7 @@ func (t Table[T]) From(id uint64) iter.Seq[T] {
 	}
 }
 
-// Newest yields the rows in the descending order of their ids, beginning below id; 0 means at the
-// end. The table must not be changed meanwhile.
-func (t Table[T]) Newest(below uint64) iter.Seq[T] {
+func (t *table[T]) Newest(below uint64) iter.Seq[T] {
 	return func(yield func(T) bool) {
 		cursor := t.bucket().Cursor()
 		var k, data []byte
@@ -354,14 +398,12 @@ func (t Table[T]) Newest(below uint64) iter.Seq[T] {
 	}
 }
 
-// LetGo takes a damaged row out of the indexes, so that it does not stand in the way of one with the same
-// keys. The row stays as it is, and [DB.Verify] tells of it.
-func (t Table[T]) LetGo(id uint64) error {
+func (t *table[T]) LetGo(id uint64) error {
 	if _, err := t.Get(id); err == nil {
-		return fmt.Errorf("%s %d is not damaged", t.def.name, id)
+		return fmt.Errorf("%s %d is not damaged", t.def().name, id)
 	}
-	for i := range t.def.indexes {
-		if t.def.indexes[i].Counted { // it is not known what the row was: it counts as that until a repair
+	for i := range t.def().indexes {
+		if t.def().indexes[i].Counted { // it is not known what the row was: it counts as that until a repair
 			continue
 		}
 		var gone [][]byte

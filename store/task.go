@@ -164,7 +164,7 @@ func (t Tasks) Put(task *Task) error {
 	if err := t.Table.Put(task); err != nil || before.Status == TaskFailed && before.EndedAt.Equal(task.EndedAt) {
 		return err
 	}
-	return t.tx.Alerts.Raise(Alert{Kind: AlertTaskFailed, About: task.JobName(), Subject: task.ID, Reason: task.LastError,
+	return t.in().Alerts.Raise(Alert{Kind: AlertTaskFailed, About: task.JobName(), Subject: task.ID, Reason: task.LastError,
 		Count: int64(task.Sent), Limit: int64(task.Total)})
 }
 

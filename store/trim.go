@@ -17,7 +17,7 @@ func trim[T any](t Table[T], added, most uint64, old func(*T) bool) error {
 		if len(gone) == trimStep {
 			break
 		}
-		id := *t.def.id(&row)
+		id := t.ID(row)
 		if id+most > added && !old(&row) {
 			break
 		}

@@ -45,8 +45,9 @@ type found struct {
 func (db *DB) newTx(btx *bbolt.Tx, m *memory) *Tx {
 	tx := &Tx{bolt: btx, memory: m, damage: &db.damage, now: db.opts.Now(), key: db.opts.Key, names: db.schema.names,
 		cursors: make([]*bbolt.Cursor, db.schema.buckets)}
-	for _, bind := range db.schema.bind {
-		bind(tx)
+	bindings := make([]binding, len(db.schema.bind))
+	for i, bind := range db.schema.bind {
+		bind(tx, &bindings[i])
 	}
 	return tx
 }

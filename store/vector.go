@@ -54,7 +54,7 @@ func (t Vectors) Save(v *Vector) error {
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return err
 	}
-	if _, err := t.tx.Documents.Get(v.DocumentID); errors.Is(err, ErrNotFound) {
+	if _, err := t.in().Documents.Get(v.DocumentID); errors.Is(err, ErrNotFound) {
 		return nil
 	}
 	v.ID = before.ID

@@ -85,7 +85,7 @@ func (db *DB) pages(tx *Tx, report func(Problem)) error {
 // verify proves each index against the rows: each row's entries are there, and there are no more
 // entries than that. So nothing has to be remembered, however large the table.
 func (d *def[T]) verify(tx *Tx, report func(Problem)) {
-	t := Table[T]{d, tx}
+	t := &table[T]{d, tx}
 	rows := tx.bucket(d.bucket)
 	want := make([]map[string]int, len(d.indexes))
 	for i := range want {
@@ -105,8 +105,8 @@ func (d *def[T]) verify(tx *Tx, report func(Problem)) {
 
 // verifyRow proves a row and its entries, which it counts in want: under no key or, for a counted index, under its
 // own. It returns nil for a row that is damaged.
-func (t Table[T]) verifyRow(k, data []byte, want []map[string]int, report func(Problem)) *T {
-	d := t.def
+func (t *table[T]) verifyRow(k, data []byte, want []map[string]int, report func(Problem)) *T {
+	d := t.def()
 	if len(k) != idSize {
 		report(Problem{Table: d.name, Problem: fmt.Sprintf("row key %s is not an id", shown(k))})
 		return nil
@@ -140,8 +140,8 @@ func (t Table[T]) verifyRow(k, data []byte, want []map[string]int, report func(P
 	return row
 }
 
-func (t Table[T]) verifyCount(i int, want map[string]int, damaged int, report func(Problem)) {
-	n, index := 0, &t.def.indexes[i]
+func (t *table[T]) verifyCount(i int, want map[string]int, damaged int, report func(Problem)) {
+	n, index := 0, &t.def().indexes[i]
 	if index.Counted {
 		t.verifyCounts(i, want, damaged, report)
 		return
@@ -151,21 +151,21 @@ func (t Table[T]) verifyCount(i int, want map[string]int, damaged int, report fu
 	for k, data := cursor.First(); k != nil; k, data = cursor.Next() {
 		if len(k) < idSize {
 			n++
-			report(Problem{Table: t.def.name, Problem: fmt.Sprintf("index %s has the entry %s", index.Name, shown(k))})
+			report(Problem{Table: t.def().name, Problem: fmt.Sprintf("index %s has the entry %s", index.Name, shown(k))})
 			continue
 		}
 		entries, err := t.unpacked(i, k, data)
 		if err != nil {
-			report(Problem{Table: t.def.name, Problem: err.Error()})
+			report(Problem{Table: t.def().name, Problem: err.Error()})
 		}
 		n += len(entries)
 		if index.Unique && last != nil && string(entryKey(k)) == string(last) {
-			report(Problem{Table: t.def.name, ID: entryID(k), Problem: "shares its unique " + index.Name})
+			report(Problem{Table: t.def().name, ID: entryID(k), Problem: "shares its unique " + index.Name})
 		}
 		last = entryKey(k)
 	}
 	if n != want[""] {
-		report(Problem{Table: t.def.name, Problem: fmt.Sprintf("index %s has %d entries, the rows ask for %d", index.Name, n, want[""])})
+		report(Problem{Table: t.def().name, Problem: fmt.Sprintf("index %s has %d entries, the rows ask for %d", index.Name, n, want[""])})
 		cursor := t.index(i).Cursor()
 		for k, data := cursor.First(); k != nil; k, data = cursor.Next() {
 			t.verifyEntry(i, k, data, report)
@@ -174,30 +174,30 @@ func (t Table[T]) verifyCount(i int, want map[string]int, damaged int, report fu
 }
 
 // verifyCounts proves that a counted index says how many rows have each key. A damaged row counts as what it was.
-func (t Table[T]) verifyCounts(i int, want map[string]int, damaged int, report func(Problem)) {
-	name := t.def.indexes[i].Name
+func (t *table[T]) verifyCounts(i int, want map[string]int, damaged int, report func(Problem)) {
+	name := t.def().indexes[i].Name
 	for k, n := range t.counts(name) {
 		if extra := n - want[string(k)]; extra > 0 && extra <= damaged {
 			damaged -= extra
 		} else if extra != 0 {
-			report(Problem{Table: t.def.name, Problem: fmt.Sprintf("index %s counts %d rows for %s, there are %d", name, n, shown(k), want[string(k)])})
+			report(Problem{Table: t.def().name, Problem: fmt.Sprintf("index %s counts %d rows for %s, there are %d", name, n, shown(k), want[string(k)])})
 		}
 		delete(want, string(k))
 	}
 	for k, n := range want {
-		report(Problem{Table: t.def.name, Problem: fmt.Sprintf("index %s counts no row for %s, there are %d", name, shown([]byte(k)), n)})
+		report(Problem{Table: t.def().name, Problem: fmt.Sprintf("index %s counts no row for %s, there are %d", name, shown([]byte(k)), n)})
 	}
 }
 
 // verifyEntry names the row that an entry of the file stands for, or each of them, if the table has it not. It returns
 // how many more than one there are.
-func (t Table[T]) verifyEntry(i int, k, data []byte, report func(Problem)) int {
-	if t.def.indexes[i].Counted {
+func (t *table[T]) verifyEntry(i int, k, data []byte, report func(Problem)) int {
+	if t.def().indexes[i].Counted {
 		return 0
 	}
 	entries, err := t.unpacked(i, k, data)
 	if err != nil {
-		report(Problem{Table: t.def.name, Problem: err.Error()})
+		report(Problem{Table: t.def().name, Problem: err.Error()})
 	}
 	for _, entry := range entries {
 		t.verifyKey(i, entry, report)
@@ -205,7 +205,7 @@ func (t Table[T]) verifyEntry(i int, k, data []byte, report func(Problem)) int {
 	return len(entries) - 1
 }
 
-func (t Table[T]) verifyKey(i int, k []byte, report func(Problem)) {
+func (t *table[T]) verifyKey(i int, k []byte, report func(Problem)) {
 	if len(k) < idSize {
 		return
 	}
@@ -214,9 +214,9 @@ func (t Table[T]) verifyKey(i int, k []byte, report func(Problem)) {
 	is := indexKey{i, entryKey(k)}
 	switch {
 	case errors.Is(err, ErrNotFound):
-		report(Problem{Table: t.def.name, ID: id, Problem: "is gone, but in index " + t.def.indexes[i].Name})
+		report(Problem{Table: t.def().name, ID: id, Problem: "is gone, but in index " + t.def().indexes[i].Name})
 	case err == nil && !slices.ContainsFunc(t.keys(&row), func(k indexKey) bool { return k.compare(is) == 0 }):
-		report(Problem{Table: t.def.name, ID: id, Problem: "is in index " + t.def.indexes[i].Name + " under a key that it has not"})
+		report(Problem{Table: t.def().name, ID: id, Problem: "is in index " + t.def().indexes[i].Name + " under a key that it has not"})
 	}
 }
 

@@ -59,7 +59,7 @@ func (db *DB) verifySome(t anyTable, part int, from []byte, report func(Problem)
 func (d *def[T]) parts() int { return 1 + len(d.indexes) }
 
 func (d *def[T]) verifyPart(tx *Tx, part int, from []byte, report func(Problem)) (next []byte) {
-	t, bucket := Table[T]{d, tx}, tx.bucket(d.bucket)
+	t, bucket := &table[T]{d, tx}, tx.bucket(d.bucket)
 	if part > 0 {
 		bucket = t.index(part - 1)
 	}
