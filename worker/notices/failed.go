@@ -16,6 +16,7 @@ const (
 	sendBackoff       = 5 * time.Second
 	maxSendBackoff    = 5 * time.Minute
 	maxFirstBackoff   = 10 * time.Second // of what goes first: nobody waits for minutes when the network is back
+	maxReconnect      = time.Minute      // of what goes first and has found no connection: [store.Holds.Reconnected] tells when there is one
 	maxStoppedBackoff = time.Hour
 	// maxWait is the longest wait that a network may ask for.
 	maxWait = 24 * time.Hour
@@ -44,6 +45,14 @@ func (w *Worker) failed(n store.Notice, job store.Job, login store.Identity, out
 		out.Write = mark(n.ID, func(n *store.Notice, now time.Time) { n.Reason, n.FailedAt, n.NotBefore = why, now, time.Time{} })
 		return send.HoldIdentity(out, job, login, why, now)
 	}
+	if unreached(n, e) { // the hold may be ended before
+		out.Again, out.Reason = now, why
+		marked := mark(n.ID, func(n *store.Notice, now time.Time) { n.Reason, n.FailedAt, n.NotBefore = why, now, time.Time{} })
+		out.Write = func(tx *store.Tx) error {
+			return errors.Join(marked(tx), tx.Holds.Extend(job.Lane, until, store.Reason{Code: store.ReasonNotConnected, Detail: e.Error()}))
+		}
+		return out
+	}
 	out.Again, out.Reason = until, why
 	// A bot that one chat has banned counts as stopped: it may speak to the others.
 	if e.Scope == platform.ScopeIdentity && e.Kind != platform.Stopped {
@@ -51,6 +60,11 @@ func (w *Worker) failed(n store.Notice, job store.Job, login store.Identity, out
 	}
 	out.Write = mark(n.ID, func(n *store.Notice, _ time.Time) { n.Reason, n.FailedAt, n.NotBefore = why, now, until })
 	return out
+}
+
+// unreached reports whether a notice has found no connection to Telegram.
+func unreached(n store.Notice, e *platform.Error) bool {
+	return e.Kind == platform.Transient && e.Scope == platform.ScopeIdentity && n.Chat != store.WebhookChat
 }
 
 func tooOld(n store.Notice, now time.Time) bool {
@@ -110,6 +124,8 @@ func pause(n store.Notice, e *platform.Error) time.Duration {
 	switch {
 	case e.Kind == platform.Stopped:
 		most = maxStoppedBackoff
+	case n.First && unreached(n, e):
+		most = maxReconnect
 	case n.First:
 		most = maxFirstBackoff
 	}

@@ -168,6 +168,26 @@ func TestNoticesWaitForTheNetworkInTheirOrder(t *testing.T) {
 	})
 }
 
+func TestANoticeGoesOutWhenTheConnectionIsBack(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		for range 30 {
+			b.bot.fault(fault{err: failing(platform.Transient, platform.ScopeIdentity)})
+		}
+		b.start()
+		b.tell("late")
+		b.Pass(time.Hour)
+		if len(b.bot.messages) != 0 {
+			t.Fatal("nothing has failed")
+		}
+		b.bot.faults = nil
+		b.Update(func(tx *store.Tx) error { return tx.Holds.Reconnected() })
+		b.Pass(time.Second)
+		if len(b.bot.messages) == 0 {
+			t.Error("it waits although there is a connection")
+		}
+	})
+}
+
 func TestWhileTheNetworkIsAwayItIsNotCalledForEachNotice(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		for range 200 {
