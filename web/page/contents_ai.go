@@ -58,5 +58,7 @@ func (s postPages) askAI(c echo.Context, f form, content *store.Content) error {
 	if err != nil {
 		return err
 	}
+	// A preview that was asked for while the AI wrote is without the text, and may come after this answer.
+	c.Response().Header().Set("HX-Trigger-After-Settle", "change")
 	return s.render(c, http.StatusOK, v.writtenNow(f, spent, drawn, s.checkContent(v, f)))
 }
