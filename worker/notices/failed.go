@@ -16,7 +16,6 @@ const (
 	sendBackoff       = 5 * time.Second
 	maxSendBackoff    = 5 * time.Minute
 	maxFirstBackoff   = 10 * time.Second // of what goes first: nobody waits for minutes when the network is back
-	maxReconnect      = time.Minute      // of what goes first and has found no connection: [store.Holds.Reconnected] tells when there is one
 	maxStoppedBackoff = time.Hour
 	// maxWait is the longest wait that a network may ask for.
 	maxWait = 24 * time.Hour
@@ -124,8 +123,6 @@ func pause(n store.Notice, e *platform.Error) time.Duration {
 	switch {
 	case e.Kind == platform.Stopped:
 		most = maxStoppedBackoff
-	case n.First && unreached(n, e):
-		most = maxReconnect
 	case n.First:
 		most = maxFirstBackoff
 	}
