@@ -21,8 +21,12 @@ const (
 	maxGather    = 2 * time.Millisecond
 )
 
-// reopenAfter is the pause between two attempts to open a file that failed.
-const reopenAfter = time.Second
+const (
+	// reopenAfter is the pause between two attempts to open a file that failed.
+	reopenAfter = time.Second
+	// maxRest is how long a disk is left alone at most on which one commit after the other fails.
+	maxRest = 10 * time.Second
+)
 
 // call is one update on its way into a commit.
 type call struct {
@@ -241,7 +245,11 @@ func (db *DB) fail(cause error) {
 	db.handle.Lock()
 	defer db.handle.Unlock()
 	db.broken, db.trusted = cause, false
-	db.failure.Store(&failure{cause, db.commits.Load()})
+	f := &failure{err: cause, commit: db.commits.Load(), at: time.Now(), times: 1}
+	if before := db.failing(); before != nil {
+		f.times += before.times
+	}
+	db.failure.Store(f)
 	if db.bolt != nil {
 		db.guard.detach()
 		// The descriptor is gone either way; the cause that matters is the commit's.
@@ -252,13 +260,17 @@ func (db *DB) fail(cause error) {
 }
 
 // ready makes sure that there is a usable file to write to, opening it again where a commit has
-// failed before. The caller holds the turn.
+// failed before. While one commit after the other fails, most updates are refused here: each commit that fails makes
+// bbolt look at all pages of the file, and those who read wait for that. The caller holds the turn.
 func (db *DB) ready() error {
 	db.handle.RLock()
 	err := db.usable()
 	db.handle.RUnlock()
 	if err == nil && db.opts.ReadOnly {
 		return fmt.Errorf("%s: %w: opened for reading only", db.path, errors.ErrUnsupported)
+	}
+	if f := db.failing(); err == nil && f != nil && time.Since(f.at) < f.rest() {
+		return fmt.Errorf("%s: %w: %w", db.path, ErrUnavailable, f.err)
 	}
 	if err == nil {
 		return nil
