@@ -23,6 +23,14 @@ func (p *Part) actions() []simulation.Action {
 		{Name: "tasks: cancel", Rate: .1, Do: p.one("cancel", cancel)},
 		{Name: "tasks: pause", Rate: .3, Do: p.one("pause", pause)},
 		{Name: "tasks: resume", Rate: .8, Do: p.one("resume", resume)},
+		{Name: "tasks: pause for a while", Rate: .5, Do: func(w *simulation.World, r *rand.Rand) {
+			wi := p.pick(w, r, func(t store.Task) bool { return !t.Status.Final() })
+			if wi == nil {
+				return
+			}
+			p.act(w, wi, "pause", pause)
+			w.After(time.Duration(r.Int64N(int64(time.Hour))), func() { p.act(w, wi, "resume", resume) })
+		}},
 		{Name: "tasks: retry", Rate: .3, Do: p.one("retry", retry)},
 		{Name: "tasks: dry run", Rate: .1, Do: p.one("dry run", check)},
 		{Name: "tasks: list chats", Rate: .1, Do: func(w *simulation.World, r *rand.Rand) {
@@ -80,27 +88,50 @@ func (p *Part) create(w *simulation.World, r *rand.Rand) {
 // one is the action that does something with one task.
 func (p *Part) one(what string, act func(*store.Tx, uint64) (store.Task, error)) func(*simulation.World, *rand.Rand) {
 	return func(w *simulation.World, r *rand.Rand) {
-		all := slices.DeleteFunc(p.all(), func(wi *wish) bool { return wi.doubt })
-		process := w.Process()
-		if len(all) == 0 || process == nil {
-			return
+		if wi := p.pick(w, r, nil); wi != nil {
+			p.act(w, wi, what, act)
 		}
-		wi := simulation.Pick(r, all, func(wi *wish) string { return wi.tag })
-		var was, task store.Task
-		doubt, err := process.Update(func(tx *store.Tx) (err error) {
-			if was, err = tx.Tasks.Get(wi.id); err != nil {
-				return err
-			}
-			if task, err = act(tx, wi.id); err == nil && w.Calm(lateBy, "clock") { // now, for its next run says it again
-				explained(w, tx, wi, task)
-			}
-			return err
-		})
-		w.Note("%s task %d %s: %s, %v", what, wi.id, wi.tag, task.Status, err)
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		wi.done(what, was, doubt, err)
 	}
+}
+
+// pick picks a task of which like holds; nil if there is none.
+func (p *Part) pick(w *simulation.World, r *rand.Rand, like func(store.Task) bool) *wish {
+	all, process := p.all(), w.Process()
+	if process == nil || process.DB.View(func(tx *store.Tx) error {
+		all = slices.DeleteFunc(all, func(wi *wish) bool {
+			if wi.doubt || like == nil {
+				return wi.doubt
+			}
+			task, err := tx.Tasks.Get(wi.id)
+			return err != nil || !like(task)
+		})
+		return nil
+	}) != nil || len(all) == 0 {
+		return nil
+	}
+	return simulation.Pick(r, all, func(wi *wish) string { return wi.tag })
+}
+
+// act does something with a task.
+func (p *Part) act(w *simulation.World, wi *wish, what string, act func(*store.Tx, uint64) (store.Task, error)) {
+	process := w.Process()
+	if process == nil {
+		return
+	}
+	var was, task store.Task
+	doubt, err := process.Update(func(tx *store.Tx) (err error) {
+		if was, err = tx.Tasks.Get(wi.id); err != nil {
+			return err
+		}
+		if task, err = act(tx, wi.id); err == nil && w.Calm(lateBy, "clock") { // now, for its next run says it again
+			explained(w, tx, wi, task)
+		}
+		return err
+	})
+	w.Note("%s task %d %s: %s, %v", what, wi.id, wi.tag, task.Status, err)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	wi.done(what, was, doubt, err)
 }
 
 // Acted says that people have paused or resumed a task through another door, which was so before.
