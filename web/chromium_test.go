@@ -141,6 +141,9 @@ func theLanguageIsSwitched(t *testing.T, chromium context.Context) {
 
 // No page scrolls sideways on a small phone, in either language, and each word of a long line wraps.
 func pagesFitASmallPhone(t *testing.T, chromium context.Context) {
+	if testing.Short() {
+		t.Skip("what the browser shows, page by page")
+	}
 	h := start(t, func(c *Config) { c.Lang = "ru" })
 	h.newsroom()
 	h.broadcasts()
@@ -231,6 +234,9 @@ func nothingInThePageIsRun(t *testing.T, chromium context.Context) {
 // axeFindsNothing looks at every page as it is shown to people who cannot see it, or not well: axe-core, which
 // testdata has, finds no violation of its rules, in the light on a phone and in the dark on a desktop.
 func axeFindsNothing(t *testing.T, chromium context.Context) {
+	if testing.Short() {
+		t.Skip("what the browser shows, page by page")
+	}
 	h := start(t)
 	h.broadcasts()
 	h.watching()
