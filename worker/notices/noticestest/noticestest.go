@@ -19,8 +19,9 @@ import (
 type Part struct {
 	Worker *notices.Worker // of the process that runs
 	login  uint64
-	judged int    // messages of the ledger
-	ended  uint64 // notices up to this one had ended when they were judged
+	judged int       // messages of the ledger
+	ended  uint64    // notices up to this one had ended when they were judged
+	silent time.Time // when a restored file was seen last whose bot says nothing yet
 }
 
 // New returns the part of a world.
@@ -80,8 +81,10 @@ const waits = 15 * time.Minute
 func (p *Part) hourly(w *simulation.World, tx *store.Tx) {
 	login, err := tx.Identities.Get(p.login)
 	_, told := w.Network.LongestWait(p.login)
-	restored, _ := tx.Settings.Value(store.Restored)
-	if err != nil || restored != "" || login.State != store.IdentityReady || time.Since(told) < 2*waits || !w.Calm(2*waits, "process", "disk", "clock", "network") {
+	if restored, _ := tx.Settings.Value(store.Restored); restored != "" {
+		p.silent = time.Now()
+	}
+	if err != nil || time.Since(p.silent) < 3*time.Hour || login.State != store.IdentityReady || time.Since(told) < 2*waits || !w.Calm(2*waits, "process", "disk", "clock", "network") {
 		return
 	}
 	for _, lane := range []string{"notices", "notices:first"} {
