@@ -252,7 +252,10 @@ func (p *Part) daily(w *simulation.World, tx *store.Tx) {
 		runs, err := tx.Runs.Of(r.JobName(), store.Query{Limit: 500})
 		for _, run := range runs.Items {
 			early := run.Started.Before(run.Occurrence) // it was asked for
-			if err != nil || early || run.Result != store.ResultDone || run.ID <= p.run || !w.Calm(48*time.Hour, "clock") {
+			if err != nil || early || run.Result != store.ResultDone || run.ID <= p.run {
+				continue
+			}
+			if !w.Calm(48*time.Hour, "clock") || tx.Now().Sub(run.Ended) > 48*time.Hour {
 				continue // a clock that was ahead shows a time again
 			}
 			if done[run.Occurrence]++; done[run.Occurrence] > 1 {
