@@ -21,7 +21,7 @@ type Part struct {
 	login  uint64
 	judged int       // messages of the ledger
 	ended  uint64    // notices up to this one had ended when they were judged
-	silent time.Time // when a restored file was seen last whose bot says nothing yet
+	silent time.Time // when a restored file that was not resumed was seen last
 }
 
 // New returns the part of a world.
@@ -84,7 +84,7 @@ func (p *Part) hourly(w *simulation.World, tx *store.Tx) {
 	if restored, _ := tx.Settings.Value(store.Restored); restored != "" {
 		p.silent = time.Now()
 	}
-	if err != nil || time.Since(p.silent) < 3*time.Hour || login.State != store.IdentityReady || time.Since(told) < 2*waits || !w.Calm(2*waits, "process", "disk", "clock", "network") {
+	if err != nil || time.Since(p.silent) < 2*time.Hour || login.State != store.IdentityReady || time.Since(told) < 2*waits || !w.Calm(2*waits, "process", "disk", "clock", "network") {
 		return
 	}
 	for _, lane := range []string{"notices", "notices:first"} {

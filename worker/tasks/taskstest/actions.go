@@ -24,7 +24,7 @@ func (p *Part) actions() []simulation.Action {
 		{Name: "tasks: pause", Rate: .3, Do: p.one("pause", pause)},
 		{Name: "tasks: resume", Rate: .8, Do: p.one("resume", resume)},
 		{Name: "tasks: pause for a while", Rate: .5, Do: func(w *simulation.World, r *rand.Rand) {
-			wi := p.pick(w, r, func(t store.Task) bool { return !t.Status.Final() })
+			wi := pick(r, p.unfinished(w))
 			if wi == nil {
 				return
 			}
@@ -88,25 +88,39 @@ func (p *Part) create(w *simulation.World, r *rand.Rand) {
 // one is the action that does something with one task.
 func (p *Part) one(what string, act func(*store.Tx, uint64) (store.Task, error)) func(*simulation.World, *rand.Rand) {
 	return func(w *simulation.World, r *rand.Rand) {
-		if wi := p.pick(w, r, nil); wi != nil {
+		if wi := pick(r, p.certain()); wi != nil {
 			p.act(w, wi, what, act)
 		}
 	}
 }
 
-// pick picks a task of which like holds; nil if there is none.
-func (p *Part) pick(w *simulation.World, r *rand.Rand, like func(store.Task) bool) *wish {
-	all, process := p.all(), w.Process()
-	if process == nil || process.DB.View(func(tx *store.Tx) error {
+// certain are the tasks of which it is known that they are there.
+func (p *Part) certain() []*wish {
+	return slices.DeleteFunc(p.all(), func(wi *wish) bool { return wi.doubt })
+}
+
+// unfinished are those of them that are not over.
+func (p *Part) unfinished(w *simulation.World) []*wish {
+	all, process := p.certain(), w.Process()
+	if process == nil {
+		return nil
+	}
+	err := process.DB.View(func(tx *store.Tx) error {
 		all = slices.DeleteFunc(all, func(wi *wish) bool {
-			if wi.doubt || like == nil {
-				return wi.doubt
-			}
 			task, err := tx.Tasks.Get(wi.id)
-			return err != nil || !like(task)
+			return err != nil || task.Status.Final()
 		})
 		return nil
-	}) != nil || len(all) == 0 {
+	})
+	if err != nil {
+		return nil
+	}
+	return all
+}
+
+// pick picks one of some tasks; nil if there are none.
+func pick(r *rand.Rand, all []*wish) *wish {
+	if len(all) == 0 {
 		return nil
 	}
 	return simulation.Pick(r, all, func(wi *wish) string { return wi.tag })
