@@ -22,7 +22,7 @@ func (f *failure) rest() time.Duration {
 	if f.times < 2 {
 		return 0
 	}
-	return min(reopenAfter<<min(f.times-2, 10), maxRest)
+	return min(reopenAfter<<min(f.times-2, 4), maxRest)
 }
 
 // failing returns the last commit if it failed, else nil.
