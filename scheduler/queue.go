@@ -28,13 +28,17 @@ func (q queue) Size() (int, error) { return 1, nil }
 
 // Head returns when the loop has to claim again.
 func (q queue) Head() (quartz.ScheduledJob, error) {
-	return batch{at: time.Now().Add(q.s.untilNext())}, nil
+	return batch{at: time.Now().Add(q.s.untilNext()), job: nothing}, nil
 }
 
 // Pop claims the jobs that are due and returns them as one.
 func (q queue) Pop() (quartz.ScheduledJob, error) {
-	runs := q.s.claimDue()
-	return batch{at: time.Now(), s: q.s, runs: runs}, nil
+	next := batch{job: nothing}
+	if runs := q.s.claimDue(); len(runs) > 0 {
+		next.job = quartz.NewJobDetail(starts{q.s, runs}, batchKey)
+	}
+	next.at = time.Now()
+	return next, nil
 }
 
 // Push is called by the loop for what Pop has returned if the clock was set back just then and it is not
@@ -54,30 +58,38 @@ func (q queue) ScheduledJobs([]quartz.Matcher[quartz.ScheduledJob]) ([]quartz.Sc
 	return nil, errStoreOnly
 }
 
-// batch is the claimed jobs as one go-quartz job. Executing it hands them to their own goroutines
-// and returns at once, so that the loop never waits for a run.
+// batch is what the loop has to do at a time, as one go-quartz job.
 type batch struct {
-	at   time.Time
-	s    *Scheduler
-	runs []*run
+	at  time.Time
+	job *quartz.JobDetail
 }
 
-var batchKey = quartz.NewJobKey("batch")
-
-func (b batch) JobDetail() *quartz.JobDetail {
-	return quartz.NewJobDetail(b, batchKey)
-}
-func (b batch) Trigger() quartz.Trigger { return b }
-func (b batch) NextRunTime() int64      { return b.at.UnixNano() }
-func (b batch) Description() string     { return fmt.Sprintf("%d jobs", len(b.runs)) }
+func (b batch) JobDetail() *quartz.JobDetail { return b.job }
+func (b batch) Trigger() quartz.Trigger      { return b }
+func (b batch) NextRunTime() int64           { return b.at.UnixNano() }
+func (b batch) Description() string          { return b.job.Job().Description() }
 
 // NextFireTime ends the batch for the loop: what comes next is in the store.
 func (b batch) NextFireTime(int64) (int64, error) { return 0, quartz.ErrTriggerExpired }
 
+// starts is the claimed jobs. Executing it hands them to their own goroutines and returns at once, so that the
+// loop never waits for a run.
+type starts struct {
+	s    *Scheduler
+	runs []*run
+}
+
+var (
+	batchKey = quartz.NewJobKey("batch")
+	nothing  = quartz.NewJobDetail(starts{}, batchKey)
+)
+
+func (j starts) Description() string { return fmt.Sprintf("%d jobs", len(j.runs)) }
+
 // Execute starts the runs.
-func (b batch) Execute(context.Context) error {
-	for _, r := range b.runs {
-		b.s.start(r)
+func (j starts) Execute(context.Context) error {
+	for _, r := range j.runs {
+		j.s.start(r)
 	}
 	return nil
 }

@@ -264,7 +264,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	loop, err := quartz.NewStdScheduler(
 		quartz.WithQueue(queue{s}, &sync.Mutex{}),
 		quartz.WithOutdatedThreshold(100*365*24*time.Hour), // lateness is decided when a job is claimed
-		quartz.WithBlockingExecution(),                     // executing is handing over, see [batch]
+		quartz.WithBlockingExecution(),                     // executing is handing over, see [starts]
 	)
 	if err != nil {
 		return fmt.Errorf("start the loop: %w", err)

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
 )
 
 var (
@@ -140,6 +141,16 @@ func (db *DB) View(fn func(*Tx) error) error {
 	return db.bolt.View(func(btx *bbolt.Tx) error {
 		return fn(db.newTx(btx, new(memory)))
 	})
+}
+
+// MaybeUpdate is [DB.Update] for an fn that most often writes nothing: it is run in a read transaction first, which
+// waits for no other, and once more in a write transaction if it has to write.
+func (db *DB) MaybeUpdate(fn func(*Tx) error) error {
+	err := db.View(fn)
+	if errors.Is(err, bolterrors.ErrTxNotWritable) {
+		return db.Update(fn)
+	}
+	return err
 }
 
 // usable reports why the file cannot be used, if it cannot. The caller holds handle.

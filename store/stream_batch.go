@@ -180,23 +180,31 @@ func (s Streams) Flows() (all []Flow) {
 		f := Flow{Group: g, Retrying: s.Items.count("due", g.ID), Parked: s.Items.count("parked", g.ID)}
 		head := s.Head(g.Topic)
 		f.In, f.Waiting = head-g.Start+g.Replayed, head-g.Cursor
-		for event := range s.log(g.Topic).From(g.Cursor + 1) {
-			f.Oldest = event.At
-			break
-		}
-		for item := range s.Items.scan("due", key(nil).uint(g.ID), key(nil).uint(g.ID).next()) {
-			since := item.Event.At
-			if item.Reason.Code == ReasonCollecting { // it waits for what comes from outside
-				if since = item.Due; since.After(s.now()) {
-					continue
-				}
+		if f.Waiting > 0 {
+			for event := range s.log(g.Topic).From(g.Cursor + 1) {
+				f.Oldest = event.At
+				break
 			}
-			if f.Oldest.IsZero() || since.Before(f.Oldest) {
+		}
+		if f.Retrying > 0 {
+			if since := s.retriedSince(g.ID); f.Oldest.IsZero() || !since.IsZero() && since.Before(f.Oldest) {
 				f.Oldest = since
 			}
-			break
 		}
 		all = append(all, f)
 	}
 	return all
+}
+
+// retriedSince returns since when the oldest event is tried again by a group; zero if none is.
+func (s Streams) retriedSince(group uint64) time.Time {
+	for item := range s.Items.scan("due", key(nil).uint(group), key(nil).uint(group).next()) {
+		if item.Reason.Code != ReasonCollecting {
+			return item.Event.At
+		}
+		if !item.Due.After(s.now()) { // it waits for what comes from outside
+			return item.Due
+		}
+	}
+	return time.Time{}
 }

@@ -2,8 +2,8 @@ package alerts
 
 import (
 	"context"
-	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"belfry/store"
@@ -50,20 +50,15 @@ func (w *Worker) untold() (is bool) {
 
 // Look takes one look at what is wrong, and then tells others if nothing is.
 func (w *Worker) Look(ctx context.Context) error {
-	waiting := 0
-	err := w.db.View(func(tx *store.Tx) error {
-		waiting = tx.Jobs.Backlog(tx.Now(), maxBacklog)
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("count what is due: %w", err)
-	}
 	s := w.measure()
-	s.waiting = waiting
-	w.backlog.add(waiting)
-	s.growing = w.backlog.growing(w.cfg.Backlog)
+	var counted sync.Once // no update waits for it: it takes long where many wait
 	var n news
-	if err := w.db.Update(func(tx *store.Tx) (err error) {
+	if err := w.db.MaybeUpdate(func(tx *store.Tx) (err error) {
+		counted.Do(func() {
+			s.waiting = tx.Jobs.Backlog(tx.Now(), maxBacklog)
+			w.backlog.add(s.waiting)
+			s.growing = w.backlog.growing(w.cfg.Backlog)
+		})
 		n, err = w.look(tx, s)
 		return err
 	}); err != nil {
@@ -72,27 +67,17 @@ func (w *Worker) Look(ctx context.Context) error {
 	if len(n.raised)+len(n.over) > 0 {
 		w.told = time.Now()
 	}
-	w.beat(ctx)
+	if w.cfg.Heartbeat != nil && n.well {
+		w.beat(ctx)
+	}
 	return nil
 }
 
-// beat tells others that nothing is wrong, unless somebody has to look at an alert.
+// beat tells others that nothing is wrong.
 func (w *Worker) beat(ctx context.Context) {
-	if w.cfg.Heartbeat == nil {
-		return
-	}
-	silent := false
-	err := w.db.View(func(tx *store.Tx) error {
-		restored, err := tx.Settings.Value(store.Restored)
-		silent = restored != "" || tx.Alerts.Open() // the file that it was copied from may be in use: this one does not speak for it
-		return err
-	})
-	if err == nil && !silent {
-		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-		defer cancel()
-		err = w.cfg.Heartbeat(ctx)
-	}
-	if err != nil {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	if err := w.cfg.Heartbeat(ctx); err != nil {
 		w.cfg.Log.Warn().Err(err).Msg("BELFRY_HEARTBEAT_URL could not be called")
 	}
 }
@@ -127,6 +112,7 @@ type sight struct {
 type news struct {
 	raised []store.Alert
 	over   []store.Alert // of which it is told that they are over
+	well   bool          // nobody has to look at an alert
 }
 
 // look writes what is wrong, ends what is not wrong any more, and tells what nobody was told yet.
@@ -169,6 +155,8 @@ func (w *Worker) look(tx *store.Tx, s sight) (n news, err error) {
 			return n, err
 		}
 	}
+	restored, err := tx.Settings.Value(store.Restored)
+	n.well = err == nil && restored == "" && !tx.Alerts.Open() // the file that it was copied from may be in use: this one does not speak for it
 	return n, w.tell(tx, n)
 }
 
