@@ -16,5 +16,5 @@ func PauseAll(tx *store.Tx, why string) error { return tx.Settings.Set(settingPa
 // ResumeAll ends [PauseAll], and the pause with which a restored file starts: then its logins connect.
 // Jobs that were paused one by one stay so.
 func ResumeAll(tx *store.Tx) error {
-	return errors.Join(tx.Settings.Set(settingPaused, ""), tx.Settings.Set(store.Restored, ""))
+	return errors.Join(tx.Settings.Set(settingPaused, ""), tx.Settings.Set(store.Restored, ""), tx.Holds.End(store.ReasonPaused))
 }

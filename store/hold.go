@@ -85,10 +85,11 @@ func (t Holds) EndAwait(identityID uint64) error {
 	return nil
 }
 
-// Reconnected ends the waits for a connection: one is back. How often it was tried in vain stays known.
-func (t Holds) Reconnected() error {
+// End ends the waits for a reason that is gone: a connection is back, or all is resumed. How often it was tried in vain
+// stays known.
+func (t Holds) End(reason ReasonCode) error {
 	for _, h := range slices.Collect(t.All()) {
-		if h.Reason.Code != ReasonNotConnected || !h.Until.After(t.in().Now()) {
+		if h.Reason.Code != reason || !h.Until.After(t.in().Now()) {
 			continue
 		}
 		h.Until = t.in().Now()

@@ -113,7 +113,7 @@ func (w *Worker) follow(ctx context.Context, changed <-chan struct{}, known map[
 
 // goOn has what waits for a connection tried now.
 func (w *Worker) goOn() {
-	if err := w.db.Update(func(tx *store.Tx) error { return tx.Holds.Reconnected() }); err != nil {
+	if err := w.db.Update(func(tx *store.Tx) error { return tx.Holds.End(store.ReasonNotConnected) }); err != nil {
 		w.cfg.Log.Error().Err(err).Msg("what waits for a connection is tried when its pause is over")
 	}
 }

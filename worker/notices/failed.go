@@ -26,8 +26,8 @@ const (
 	missedAge    = 3 * 24 * time.Hour
 	maxAnswerAge = 10 * time.Minute
 
-	// restoredPause is how often a restored file is looked at that is not in use yet.
-	restoredPause = time.Minute
+	// restoredPause is how long a notice waits in a restored file, unless everything is resumed before.
+	restoredPause = time.Hour
 )
 
 // failed has a notice sent again later, or as soon as its login is back, and those behind it wait; or it gives the

@@ -112,8 +112,8 @@ func TestTheBotOfARestoredFileIsSilentAndTheWebhookIsNot(t *testing.T) {
 		if b.bot.calls != 0 || len(b.hook.messages) != 1 {
 			t.Errorf("%d calls of the bot, the webhook was told %+v", b.bot.calls, b.hook.messages)
 		}
-		b.Update(func(tx *store.Tx) error { return tx.Settings.Set(store.Restored, "") })
-		b.Pass(2 * time.Minute)
+		b.Update(scheduler.ResumeAll)
+		b.Pass(time.Second)
 		if got := fmt.Sprint(b.bot.told("100")); got != "[one]" {
 			t.Errorf("told %s when it was resumed", got)
 		}
@@ -180,7 +180,7 @@ func TestANoticeGoesOutWhenTheConnectionIsBack(t *testing.T) {
 			t.Fatal("nothing has failed")
 		}
 		b.bot.faults = nil
-		b.Update(func(tx *store.Tx) error { return tx.Holds.Reconnected() })
+		b.Update(func(tx *store.Tx) error { return tx.Holds.End(store.ReasonNotConnected) })
 		b.Pass(time.Second)
 		if len(b.bot.messages) == 0 {
 			t.Error("it waits although there is a connection")

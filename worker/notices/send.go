@@ -51,8 +51,8 @@ func (w *Worker) Run(ctx context.Context, job store.Job) (scheduler.Outcome, err
 		return scheduler.Outcome{}, fmt.Errorf("read notice %d: %w", job.Subject, err)
 	}
 	if restored != "" && n.Chat != store.WebhookChat { // nothing connects before everything is resumed
-		until := w.db.Now().Add(restoredPause)
-		return scheduler.Outcome{Again: until, Hold: until, Reason: store.Reason{Code: store.ReasonPaused, Detail: restored}, Step: true}, nil
+		now := w.db.Now() // [scheduler.ResumeAll] ends the hold
+		return scheduler.Outcome{Again: now, Hold: now.Add(restoredPause), Reason: store.Reason{Code: store.ReasonPaused, Detail: restored}, Step: true}, nil
 	}
 	if login.State == store.IdentityLogin { // not if it is stopped: a bot that one chat has banned may speak to the others
 		why, _ := send.MayAct(login)

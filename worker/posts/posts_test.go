@@ -182,7 +182,7 @@ func TestWithoutAConnectionTheLaneIsTriedLessAndLessOften(t *testing.T) {
 		b.net.mu.Lock()
 		b.net.faults = nil
 		b.net.mu.Unlock()
-		b.Update(func(tx *store.Tx) error { return tx.Holds.Reconnected() })
+		b.Update(func(tx *store.Tx) error { return tx.Holds.End(store.ReasonNotConnected) })
 		b.Pass(time.Second)
 		for _, id := range ids {
 			if p := b.post(id); p.Status != store.PostPublished {

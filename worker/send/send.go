@@ -120,7 +120,7 @@ func (a Answer) Outcome() scheduler.Outcome {
 	if a.Next == WaitIdentity || a.Next == Reconnect { // it is the same for all that the identity sends
 		out.Hold = a.Again
 	}
-	if a.Next == Reconnect { // [store.Holds.Reconnected] may end the hold before
+	if a.Next == Reconnect { // [store.Holds.End] may end the hold before
 		out.Again = a.now
 	}
 	return out
