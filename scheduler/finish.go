@@ -165,7 +165,7 @@ func (s *Scheduler) next(tx *store.Tx, job *store.Job, r *run, past *store.Run, 
 func (s *Scheduler) wait(tx *store.Tx, job *store.Job) error {
 	job.State = store.JobWaiting
 	if job.Woken && job.Due.After(tx.Now()) {
-		job.Due = tx.Now()
+		job.BringForward(tx.Now())
 	}
 	job.Woken = false
 	if job.Paused && !job.Requested {

@@ -412,3 +412,47 @@ func TestAYearOffHoldsUpNobody(t *testing.T) {
 	}
 	b.close()
 }
+
+func TestAWakeIsNotLostBehindARunThatGaveUp(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		fails := true
+		b.kind("stage", func(context.Context, store.Job) (Outcome, error) {
+			if fails {
+				return Outcome{}, errors.New("no luck")
+			}
+			return Outcome{Again: b.now().Add(time.Hour), Step: true}, nil
+		})
+		stage := b.cfg.Kinds["stage"]
+		stage.Retry = Retry{Attempts: 3, Backoff: 10 * time.Second}
+		b.cfg.Kinds["stage"] = stage
+		b.start()
+		b.put(store.Job{Name: "stage_a", Kind: "stage", Trigger: every(time.Hour), Due: b.now()})
+		b.pass(time.Minute)
+		fails = false
+		_, before := b.begun()
+		b.update(func(tx *store.Tx) error { return tx.Jobs.Wake("stage_a", tx.Now()) })
+		b.pass(time.Minute)
+		if _, after := b.begun(); after["stage_a"] == before["stage_a"] {
+			t.Error("it was woken, and did not run within a minute")
+		}
+	})
+}
+
+func TestAWakeIsNotLostWhilePaused(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.kind("stage", func(context.Context, store.Job) (Outcome, error) {
+			return Outcome{Again: b.now().Add(time.Hour), Step: true}, nil
+		})
+		b.start()
+		b.put(store.Job{Name: "stage_a", Kind: "stage", Trigger: every(time.Hour), Due: b.now()})
+		b.pass(time.Second)
+		b.update(func(tx *store.Tx) error { _, err := Pause(tx, "stage_a"); return err })
+		b.update(func(tx *store.Tx) error { return tx.Jobs.Wake("stage_a", tx.Now()) })
+		b.pass(time.Minute)
+		b.update(func(tx *store.Tx) error { _, err := Resume(tx, "stage_a"); return err })
+		b.pass(time.Minute)
+		if _, of := b.begun(); of["stage_a"] != 2 {
+			t.Errorf("%d runs", of["stage_a"])
+		}
+	})
+}

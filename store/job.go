@@ -132,7 +132,7 @@ func (t Jobs) ByName(name string) (Job, error) {
 }
 
 // Wake lets a job run at the given time at the latest, because there is something to do for it: one that runs does so
-// again when it has ended. One that is paused or does not exist stays as it is.
+// again when it has ended, and one that is paused when it is resumed. One that does not exist stays so.
 func (t Jobs) Wake(name string, at time.Time) error {
 	j, err := t.ByName(name)
 	if errors.Is(err, ErrNotFound) {
@@ -144,12 +144,20 @@ func (t Jobs) Wake(name string, at time.Time) error {
 	switch {
 	case j.State == JobRunning && !j.Woken:
 		j.Woken = true
-	case j.State == JobWaiting && j.Due.After(at):
-		j.Due = at
+	case (j.State == JobWaiting || j.State == JobPaused) && j.Due.After(at):
+		j.BringForward(at)
 	default:
 		return nil
 	}
 	return t.Put(&j)
+}
+
+// BringForward makes the next run earlier, and with it the occurrence that it stands for, where that lies ahead: what
+// is due before its occurrence counts as begun before a step of the clock.
+func (j *Job) BringForward(at time.Time) {
+	if j.Due = at; j.Occurrence.After(at) {
+		j.Occurrence = at
+	}
 }
 
 // ByNames yields the jobs in the order of their names.
