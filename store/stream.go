@@ -230,19 +230,24 @@ func (s Streams) Append(topic Topic, why string, messages ...uint64) error {
 			return fmt.Errorf("append to %s: %w", topic, err)
 		}
 	}
+	handled := false
 	for group := range s.Groups.All() {
 		if group.Topic != topic {
 			continue
 		}
+		handled = true
 		if err := s.wake(group); err != nil {
 			return err
 		}
 	}
-	return nil
+	if handled {
+		return nil
+	}
+	return s.trim(topic, 2*len(messages)) // nobody else would
 }
 
 // longestStreamWait is more than any group has to wait; a wait that is longer was written while the clock was wrong.
-const longestStreamWait = 25 * time.Hour
+const longestStreamWait = 65 * time.Minute
 
 // Held returns until when a group waits for what it needs; zero if it does not.
 func (g Group) Held(now time.Time) time.Time {

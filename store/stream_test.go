@@ -298,3 +298,27 @@ func TestAnItemWhoseTimeWasWrittenByAWrongClockIsTriedAgain(t *testing.T) {
 		t.Errorf("%d items of two; the next at %s; %v", n, next, err)
 	}
 }
+
+func TestATopicWithoutGroupsKeepsNothing(t *testing.T) {
+	db, err := Open(filepath.Join(t.TempDir(), "belfry.db"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.Update(func(tx *Tx) error {
+		for id := range uint64(100) {
+			if err := tx.Streams.Append(TopicIndexed, EventNew, id+1); err != nil {
+				return err
+			}
+		}
+		for event := range tx.Streams.log(TopicIndexed).All() {
+			t.Errorf("event %d is kept for no one", event.ID)
+		}
+		if head := tx.Streams.Head(TopicIndexed); head != 100 {
+			t.Errorf("the topic is at event %d", head)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
