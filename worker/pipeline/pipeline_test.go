@@ -595,3 +595,33 @@ func TestWhateverFailsEachMessageEndsAsItShould(t *testing.T) {
 		})
 	})
 }
+
+func TestAPictureWhoseTextIsEditedWhileTheAIWantsToWaitIsDescribedOnce(t *testing.T) {
+	inBubble(t, Config{Vision: true}, func(b *bench) {
+		calls, until := 0, time.Now().Add(30*time.Minute)
+		b.asked = func([]ai.Message) (string, error) {
+			if left := time.Until(until); left > 0 {
+				return "", &platform.Error{Kind: platform.Wait, Wait: left, Err: errors.New("429")}
+			}
+			calls++
+			return "Подснежник", nil
+		}
+		b.arrive(store.Message{Text: "one", Media: &store.MessageMedia{Kind: "photo"}}) // the AI asks to wait
+		b.Pass(time.Minute)
+		id := b.arrive(store.Message{Text: "two", Media: &store.MessageMedia{Kind: "photo"}})[0]
+		b.Pass(5 * time.Minute)
+		b.Update(func(tx *store.Tx) error {
+			m, err := tx.Messages.Get(id)
+			if err != nil {
+				return err
+			}
+			m.Text = "two, edited"
+			return errors.Join(tx.Messages.Put(&m), tx.Streams.Append(store.TopicParsed, store.EventEdited, id))
+		})
+		b.Pass(3 * time.Hour)
+		if calls > 3 || b.message(id).Vision == "" {
+			t.Errorf("the AI was asked %d times and said %q", calls, b.message(id).Vision)
+		}
+		b.settled()
+	})
+}

@@ -34,7 +34,10 @@ func (w *Worker) vision() Stage {
 		}
 		return Result{Write: func(tx *store.Tx, m *store.Message) error {
 			m.Vision = store.Shorten(said, 4000)
-			return tx.Photos.Delete(photo.ID)
+			if err := tx.Photos.Delete(photo.ID); err != nil && !errors.Is(err, store.ErrNotFound) {
+				return err
+			}
+			return nil // it is gone if another event about the message is in the same batch
 		}}, nil
 	}
 	return s
