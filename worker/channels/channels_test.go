@@ -2,6 +2,7 @@ package channels
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -662,6 +663,61 @@ func TestARoundThatGoesOnLaterKeepsNoNewMessageWaiting(t *testing.T) {
 		}
 		if read := len(b.messages(id)); read != len(c.Posts) {
 			t.Errorf("%d messages of %d", read, len(c.Posts))
+		}
+	})
+}
+
+func TestAnEditedMessageThatWasCleanedUpIsNotNew(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		c := b.network.Add(1, "news")
+		p := c.Post(text("old"))
+		c.Post(text("second"))
+		id := b.add("news")
+		b.Pass(30 * 24 * time.Hour)
+		first := b.messages(id)[0]
+		b.Update(func(tx *store.Tx) error {
+			return errors.Join(tx.Streams.Join("watcher", store.TopicParsed, "none"), tx.Messages.Remove(first.ID))
+		})
+		b.network.Do(func() { c.Edit(p, "old, edited") })
+		b.Pass(Interval)
+		b.View(func(tx *store.Tx) error {
+			batch, err := tx.Streams.Fetch("watcher", 10)
+			if err != nil || len(batch.Items) != 1 || batch.Items[0].Event.Why != store.EventBackfill {
+				t.Errorf("%+v, %v", batch.Items, err)
+			}
+			return nil
+		})
+	})
+}
+
+// slowPhotos is a network on which each picture takes a time.
+type slowPhotos struct {
+	*platformtest.Channels
+	each time.Duration
+}
+
+func (s *slowPhotos) Photo(ctx context.Context, _ uint64, _ int64, _ int, _ platform.PhotoFile) ([]byte, error) {
+	select {
+	case <-time.After(s.each):
+		return []byte("\xff\xd8\xff picture"), nil
+	case <-ctx.Done():
+		return nil, &platform.Error{Kind: platform.Transient, Scope: platform.ScopeIdentity, Err: fmt.Errorf("read channel: %w", ctx.Err())}
+	}
+}
+
+func TestMessagesDoNotWaitForSlowPictures(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		c := b.network.Add(1, "photos")
+		for range 100 {
+			c.Post(platform.Message{Text: "x", Media: &platform.Attachment{Kind: "photo"}, Photo: &platform.PhotoFile{}})
+		}
+		b.Stop()
+		b.channels = New(b.DB, &slowPhotos{Channels: b.network, each: 2 * time.Second}, Config{Photos: true})
+		b.Start(b.channels.Module())
+		id := b.add("photos")
+		b.Pass(Interval)
+		if n, c := len(b.messages(id)), b.channel(id); n != 100 || c.Failures > 0 {
+			t.Errorf("%d messages, %d failures: %+v", n, c.Failures, c.LastError)
 		}
 	})
 }

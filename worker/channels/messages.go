@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"reflect"
+	"time"
 
 	"belfry/platform"
 	"belfry/store"
@@ -31,6 +32,9 @@ func put(tx *store.Tx, c *store.Channel, m platform.Message, why string, photo [
 	if isNew := err != nil; isNew {
 		if m.Date.Before(c.Since) && m.Unreadable == "" {
 			return nil
+		}
+		if why == store.EventNew && m.ID <= c.LastMessageID && !m.EditedAt.IsZero() { // it was cleaned up, and nobody is told of it again
+			why = store.EventBackfill
 		}
 		row = store.Message{ChannelID: c.ID, MessageID: m.ID, ReadAt: tx.Now(), Stages: map[string]store.StageState{
 			store.StagePersist: {State: store.StageDone, At: tx.Now(), Attempts: 1},
@@ -130,6 +134,9 @@ func remove(tx *store.Tx, c store.Channel, id int) error {
 	return appendParsed(tx, row.ID, store.EventDeleted)
 }
 
+// photosTime bounds how long pictures are fetched in one read.
+const photosTime = 2 * time.Minute
+
 // photos fetches the pictures of messages that are not known yet. One that cannot be had is left out; an error means that
 // the network cannot be reached, and the read is made again.
 func (r *reading) photos(ctx context.Context, messages []platform.Message) (map[int][]byte, error) {
@@ -152,6 +159,8 @@ func (r *reading) photos(ctx context.Context, messages []platform.Message) (map[
 	if err != nil {
 		return nil, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, photosTime)
+	defer cancel()
 	all := make(map[int][]byte)
 	for _, m := range wanted {
 		data, err := r.network.Photo(ctx, r.identity.ID, r.channel.PeerID, m.ID, *m.Photo)
@@ -160,7 +169,7 @@ func (r *reading) photos(ctx context.Context, messages []platform.Message) (map[
 			continue
 		}
 		switch e := platform.AsError(err); {
-		case e.Kind == platform.Wait: // the messages do not wait for their pictures
+		case e.Kind == platform.Wait || errors.Is(ctx.Err(), context.DeadlineExceeded): // the messages do not wait for their pictures
 			return all, nil
 		case e.Scope == platform.ScopeIdentity:
 			return nil, err
