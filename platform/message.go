@@ -5,6 +5,9 @@ import "time"
 // CodeMalformed is the [Error.Code] of an answer that could not be read. It says nothing about the connection.
 const CodeMalformed = "MALFORMED"
 
+// CodeUnmet is the [Error.Code] of a channel that the login has to find before it reads it.
+const CodeUnmet = "UNMET"
+
 // Message is a message of a channel as its network tells it.
 type Message struct {
 	ID        int

@@ -40,7 +40,8 @@ type Place struct {
 	NextPts int `json:"next_pts,omitempty"`
 	// Begun says that the message is known after which history begins.
 	Begun bool `json:"begun,omitempty"`
-	// Unmet says that the channel was imported, and has to be found by its name before it is read.
+	// Unmet says that the account has not met the channel, and has to find it before it reads it: it was imported, or the
+	// account has another session.
 	Unmet bool `json:"unmet,omitempty"`
 	// Page is how many messages are asked for at once after an answer that could not be read. 0: as many as may be.
 	Page int `json:"page,omitempty"`

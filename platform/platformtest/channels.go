@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -131,12 +132,12 @@ func (c *Channel) chat(id int64) platform.Chat {
 	return platform.Chat{ChatRef: platform.ChatRef{Type: platform.ChatChannel, ID: id}, Title: c.Title, Username: c.Username}
 }
 
-// FindChannel finds a channel by its name, which begins with @.
+// FindChannel finds a channel by its name, which begins with @, or by its id.
 func (f *Channels) FindChannel(_ context.Context, _ uint64, name string) (platform.Chat, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for id, c := range f.ByID {
-		if "@"+c.Username == name {
+		if "@"+c.Username == name || strconv.FormatInt(id, 10) == name {
 			_, err := f.enter("find", id)
 			return c.chat(id), err
 		}

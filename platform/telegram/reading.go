@@ -201,7 +201,9 @@ func (n *Network) read(ctx context.Context, identityID uint64, channel int64, ca
 	}
 	p, err := n.met(identityID, target{typ: store.PeerChannel, id: channel})
 	if errors.Is(err, store.ErrNotFound) {
-		return unknownChat()
+		e := unknownChat()
+		e.Code = platform.CodeUnmet
+		return e
 	}
 	if err != nil {
 		return storeFailed("look up the channel in the store", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -83,12 +84,18 @@ func (w *Worker) ImportMessage(tx *store.Tx, m store.Message) (store.Message, er
 	return m, appendParsed(tx, m.ID, store.EventBackfill)
 }
 
-// meet finds a channel that was imported by its name, so that the account may read it. The name may be another
-// channel's by now.
+// meet finds a channel that the account has not met by its name, so that the account may read it. The name may be another
+// channel's by now, or nobody's, and a channel may have none: then it is found by its id if the account is in it.
 func (r *reading) meet(ctx context.Context) (found, error) {
-	chat, err := r.network.FindChannel(ctx, r.identity.ID, "@"+r.channel.Username)
+	name := "@" + r.channel.Username
+	chat, err := r.network.FindChannel(ctx, r.identity.ID, name)
 	if err == nil && chat.ID != r.channel.PeerID {
-		err = &platform.Error{Kind: platform.Refused, Scope: platform.ScopeChat, Err: fmt.Errorf("@%s is another channel now: remove this one and add it by its new name", r.channel.Username)}
+		err = &platform.Error{Kind: platform.Refused, Scope: platform.ScopeChat, Err: fmt.Errorf("%s is another channel now: remove this one and add it by its new name", name)}
+	}
+	if err != nil && platform.AsError(err).Kind == platform.Refused {
+		if byID, e := r.network.FindChannel(ctx, r.identity.ID, strconv.FormatInt(r.channel.PeerID, 10)); e == nil {
+			chat, err = byID, nil
+		}
 	}
 	return found{chat: chat, more: true, settle: func(c *store.Channel, _ time.Time) { c.Place.Unmet = false }}, err
 }

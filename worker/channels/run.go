@@ -196,6 +196,9 @@ func (r *reading) answer(s step, err error) scheduler.Outcome {
 	}
 	why := store.Reason{Code: store.ReasonError, Detail: e.Error()}
 	switch {
+	case e.Code == platform.CodeUnmet && !r.channel.Place.Unmet: // such as with another session
+		why.Code = store.ReasonRefused
+		return r.failed(why, e, refusedPause, func(c *store.Channel) { c.Place.Unmet = true })
 	case e.Kind == platform.Refused:
 		why.Code = store.ReasonRefused
 		return r.failed(why, e, refusedPause, nil)

@@ -417,6 +417,40 @@ func (p *press) happen(l *life) string {
 // Random posts, albums, edits, deletions, floods, answers that cannot be read, connections that are cut, private channels,
 // an AI that fails and crashes at any commit: in the end the file has what the channels have, each stage has handled
 // each event once, and each effect is there once.
+func TestChannelsAreReadOnWithAnotherSession(t *testing.T) {
+	p := newPress(t)
+	for _, o := range p.list {
+		p.post(o, telegramtest.Post{Text: "first"})
+	}
+	l := p.live(0, "")
+	p.add(l)
+	p.quiet(l)
+	if err := l.db.Update(func(tx *store.Tx) error {
+		session, err := tx.Sessions.Of(1)
+		if err != nil {
+			return err
+		}
+		_, err = identities.Import(tx, 1, session.Data) // what it has met is forgotten
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	l.end()
+	for _, o := range p.list {
+		p.post(o, telegramtest.Post{Text: "second"})
+	}
+	l = p.live(0, "")
+	p.await(func() string {
+		if !p.settled(l) {
+			return "the channels are not read"
+		}
+		return ""
+	})
+	p.quiet(l) // they were found, and are read now
+	p.judge(l)
+	l.end()
+}
+
 func TestWhateverHappensEachMessageIsReadAndHandledOnce(t *testing.T) {
 	lives, events := 5, 12
 	if *long {
