@@ -160,17 +160,19 @@ stopped=false
 finish() {
 	status=$?
 	trap - EXIT
+	trap '' HUP INT TERM PIPE # what was stopped is started, whoever has gone away
+	if $stopped && $start; then
+		systemctl start belfry.service || true
+		say "install.sh: that failed; Belfry was started again" >&2 || true
+	fi
 	if [ -n "$work" ]; then rm -rf "$work"; fi
 	if [ -n "$staged" ]; then rm -f "$staged"; fi
-	if $stopped; then
-		say "install.sh: that failed; starting Belfry again" >&2
-		systemctl start belfry.service || true
-	fi
 	exit "$status"
 }
 trap finish EXIT
 trap 'exit 129' HUP
 trap 'exit 130' INT
+trap 'exit 141' PIPE
 trap 'exit 143' TERM
 
 # --- the program
@@ -382,8 +384,8 @@ enable_in_tree() {
 start_service() {
 	step "let systemd read its units again" systemctl daemon-reload
 	if ! $upgrade; then step "enable belfry.service" systemctl enable --quiet belfry.service; fi
-	stopped=false
 	if ! $start; then
+		stopped=false
 		say "belfry.service is switched off here and stays so; to start it: systemctl enable --now belfry"
 		return
 	fi
@@ -393,6 +395,7 @@ start_service() {
 restart() {
 	# A service that gave up after many failed starts would not be started again.
 	systemctl reset-failed belfry.service 2>/dev/null || true
+	stopped=false
 	if ! systemctl restart belfry.service || ! systemctl is-active --quiet belfry.service; then
 		say "Belfry is installed but does not run. Why: journalctl -u belfry -n 50" >&2
 		way_back >&2

@@ -280,3 +280,41 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		})
 	}
 }
+
+func TestWhatWasStoppedIsStartedWhoeverHasGoneAway(t *testing.T) {
+	_, part, found := strings.Cut(read(t, "../install.sh"), "# --- what may have to be put right when a step fails\n")
+	part, _, ended := strings.Cut(part, "# --- the program\n")
+	if !found || !ended {
+		t.Fatal("install.sh has other parts now")
+	}
+	folder := t.TempDir()
+	script := filepath.Join(folder, "script")
+	write(t, script, `set -eu
+say() { printf '%s\n' "$*"; }
+systemctl() { echo "$*" >>`+folder+`/calls; }
+start=true
+`+part+`
+stopped=true
+systemctl stop belfry.service
+read -r _ || true
+say "copied"
+stopped=false
+`)
+	cmd := exec.Command("sh", script)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cmd.Stderr = cmd.Stdout; cmd.Start() != nil {
+		t.Fatal("the script does not start")
+	}
+	if err := errors.Join(out.Close(), in.Close()); err != nil { // the connection is gone
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	holds(t, filepath.Join(folder, "calls"), "stop belfry.service\nstart belfry.service\n")
+}
