@@ -242,7 +242,7 @@ func (tx *Tx) run(fn func(*Tx) error) (p *panicked, err error) {
 // fail takes the file out of use after a commit that went wrong: what bbolt holds in memory may
 // differ from the disk, so it is opened afresh. The caller holds the turn.
 func (db *DB) fail(cause error) {
-	db.handle.Lock()
+	db.takeHandle()
 	defer db.handle.Unlock()
 	db.broken, db.trusted = cause, false
 	f := &failure{err: cause, commit: db.commits.Load(), at: time.Now(), times: 1}
@@ -275,7 +275,7 @@ func (db *DB) ready() error {
 	if err == nil {
 		return nil
 	}
-	db.handle.Lock()
+	db.takeHandle()
 	defer db.handle.Unlock()
 	if !db.closed && db.broken != nil && time.Since(db.reopenedAt) >= reopenAfter {
 		db.reopen()

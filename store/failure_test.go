@@ -2,7 +2,12 @@ package store
 
 import (
 	"errors"
+	"io"
+	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -51,4 +56,61 @@ func TestADiskThatFailsAgainAndAgainIsLeftAlone(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestACopyHoldsUpNeitherTheEndNorAFailedCommit(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		do   func(db *DB, fail *atomic.Bool)
+	}{
+		{"close", func(db *DB, _ *atomic.Bool) { _ = db.Close() }},
+		{"failed commit", func(db *DB, fail *atomic.Bool) {
+			fail.Store(true)
+			_ = db.Update(func(tx *Tx) error { return tx.Settings.Set("a", "b") })
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var fail atomic.Bool
+			db, err := Open(filepath.Join(t.TempDir(), "belfry.db"), Options{Commit: func(s Stage) error {
+				if fail.Load() && s == BeforeCommit {
+					return syscall.ENOSPC
+				}
+				return nil
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer db.Close()
+			const size = 4 << 20
+			if err := db.Update(func(tx *Tx) error { return tx.Settings.Set("large", strings.Repeat("x", size)) }); err != nil {
+				t.Fatal(err)
+			}
+			to := filepath.Join(t.TempDir(), "copy")
+			if err := syscall.Mkfifo(to+".new", 0o600); err != nil {
+				t.Fatal(err)
+			}
+			copied := make(chan error, 1)
+			go func() { copied <- db.snapshot(to) }()
+			slow, err := os.Open(to + ".new")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer slow.Close()
+			if _, err := io.ReadFull(slow, make([]byte, 1<<20)); err != nil { // the copy has begun, and waits for its reader
+				t.Fatal(err)
+			}
+			done := make(chan struct{})
+			go func() { test.do(db, &fail); close(done) }()
+			for db.wanted.Load() == 0 {
+				runtime.Gosched()
+			}
+			if n, err := io.Copy(io.Discard, slow); err != nil || n >= size/2 {
+				t.Errorf("%d bytes more were copied meanwhile, %v", n, err)
+			}
+			if err := <-copied; !errors.Is(err, ErrUnavailable) {
+				t.Errorf("the copy: %v", err)
+			}
+			<-done
+		})
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"sync/atomic"
 
 	"go.etcd.io/bbolt"
 	bbolterrors "go.etcd.io/bbolt/errors"
@@ -145,7 +146,7 @@ func (db *DB) copyTo(path string) error {
 	live, err := db.file.Stat()
 	if err == nil {
 		err = db.bolt.View(func(tx *bbolt.Tx) error {
-			_, err := tx.WriteTo(&copyWriter{to: f, live: db.file, limit: db.opts.CopyGrowth, begun: live.Size()})
+			_, err := tx.WriteTo(&copyWriter{to: f, live: db.file, wanted: &db.wanted, limit: db.opts.CopyGrowth, begun: live.Size()})
 			return err
 		})
 	}
@@ -159,10 +160,14 @@ func (db *DB) copyTo(path string) error {
 // file grows with every commit; when it has grown too much, the copy is given up.
 type copyWriter struct {
 	to, live     *os.File
+	wanted       *atomic.Int32 // how many wait for the copy to be given up
 	limit, begun int64
 }
 
 func (w *copyWriter) Write(p []byte) (int, error) {
+	if w.wanted.Load() > 0 {
+		return 0, fmt.Errorf("%w: it is closed or opened anew, so the copy was given up", ErrUnavailable)
+	}
 	info, err := w.live.Stat()
 	if err != nil {
 		return 0, err

@@ -86,6 +86,7 @@ type DB struct {
 	migrations []migration
 
 	handle     sync.RWMutex // held for reading by each transaction, for writing while the file is reopened
+	wanted     atomic.Int32 // how many wait to write it
 	bolt       *bbolt.DB
 	file       *os.File // bbolt's own descriptor
 	closed     bool
@@ -153,6 +154,14 @@ func (db *DB) MaybeUpdate(fn func(*Tx) error) error {
 	return err
 }
 
+// takeHandle locks handle for writing. A copy that is being made is given up for it: all others would have to wait until
+// it is whole.
+func (db *DB) takeHandle() {
+	db.wanted.Add(1)
+	db.handle.Lock()
+	db.wanted.Add(-1)
+}
+
 // usable reports why the file cannot be used, if it cannot. The caller holds handle.
 func (db *DB) usable() error {
 	switch {
@@ -168,7 +177,7 @@ func (db *DB) usable() error {
 func (db *DB) Close() error {
 	db.turn <- struct{}{}
 	defer func() { <-db.turn }()
-	db.handle.Lock()
+	db.takeHandle()
 	defer db.handle.Unlock()
 	if db.closed {
 		return nil
