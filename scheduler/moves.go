@@ -37,7 +37,7 @@ func (s *Scheduler) moveWaits() (more bool, err error) {
 	}
 	var m move
 	err = s.update(func(tx *store.Tx) (err error) {
-		if m, err = readMove(tx); err != nil {
+		if m, err = s.readMove(tx); err != nil {
 			return err
 		}
 		if m.Next == 0 {
@@ -72,8 +72,8 @@ func (s *Scheduler) moveWaits() (more bool, err error) {
 	return true, nil
 }
 
-func readMove(tx *store.Tx) (m move, err error) {
-	text, err := tx.Settings.Value(settingMove)
+func (s *Scheduler) readMove(tx *store.Tx) (m move, err error) {
+	text, err := s.readSetting(tx, settingMove)
 	if err != nil || text == "" {
 		return m, err
 	}

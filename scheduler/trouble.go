@@ -93,6 +93,16 @@ func (s *Scheduler) noteSeen(tx *store.Tx, c *claims) error {
 	return nil
 }
 
+// readSetting reads a setting of the schedule's own. A damaged one counts as empty, and is replaced when it is written.
+func (s *Scheduler) readSetting(tx *store.Tx, name string) (string, error) {
+	text, err := tx.Settings.Value(name)
+	if store.IsCorrupt(err) {
+		s.cfg.Log.Error().Str("setting", name).Err(err).Msg("what the schedule has noted is damaged, and is noted anew")
+		return "", nil
+	}
+	return text, err
+}
+
 // readState reads what the run of the program before has left: the last moment that it saw, and a
 // move that was not complete.
 func (s *Scheduler) readState() error {
@@ -100,7 +110,7 @@ func (s *Scheduler) readState() error {
 		if _, err := s.readPause(tx); err != nil {
 			return err
 		}
-		text, err := tx.Settings.Value(settingSeen)
+		text, err := s.readSetting(tx, settingSeen)
 		if err != nil {
 			return err
 		}
@@ -108,7 +118,7 @@ func (s *Scheduler) readState() error {
 		if text != "" && err != nil {
 			s.cfg.Log.Error().Err(err).Msg("the last moment that the file has seen cannot be read")
 		}
-		m, err := readMove(tx)
+		m, err := s.readMove(tx)
 		if err != nil {
 			return err
 		}

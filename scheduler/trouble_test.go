@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -92,7 +93,7 @@ func TestComplaint14OneBadRowBlocksNoOther(t *testing.T) {
 		if err := b.db.Close(); err != nil {
 			t.Fatal(err)
 		}
-		damage(t, path, 1)
+		damage(t, path, "jobs", 1)
 		open()
 		commits := b.db.Commits()
 		b.start()
@@ -111,14 +112,14 @@ func TestComplaint14OneBadRowBlocksNoOther(t *testing.T) {
 }
 
 // damage changes a byte of a job's row.
-func damage(t *testing.T, path string, id uint64) {
+func damage(t *testing.T, path, table string, id uint64) {
 	t.Helper()
 	file, err := bbolt.Open(path, 0o600, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	err = file.Update(func(tx *bbolt.Tx) error {
-		rows, key := tx.Bucket([]byte("jobs")), binary.BigEndian.AppendUint64(nil, id)
+		rows, key := tx.Bucket([]byte(table)), binary.BigEndian.AppendUint64(nil, id)
 		row := append([]byte(nil), rows.Get(key)...)
 		row[len(row)/2] ^= 0x20
 		return rows.Put(key, row)
@@ -366,4 +367,54 @@ func TestTheLogNamesNoTimeThatThereIsNot(t *testing.T) {
 			t.Error(text)
 		}
 	})
+}
+
+func TestADamagedSettingDoesNotKeepTheScheduleFromRunning(t *testing.T) {
+	for _, name := range []string{settingSeen, settingMove, settingPaused} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				path := filepath.Join(t.TempDir(), "belfry.db")
+				db, err := store.Open(path, store.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				err = db.Update(func(tx *store.Tx) error { return tx.Settings.Set(name, "") })
+				if err := errors.Join(err, db.Close()); err != nil {
+					t.Fatal(err)
+				}
+				damage(t, path, "settings", 1)
+				if db, err = store.Open(path, store.Options{}); err != nil {
+					t.Fatal(err)
+				}
+				defer db.Close()
+				ran := 0
+				ctx, cancel := context.WithCancel(t.Context())
+				var running sync.WaitGroup
+				running.Go(func() {
+					work := workerFunc(func(context.Context, store.Job) (Outcome, error) { ran++; return Outcome{}, nil })
+					if err := New(db, Config{Kinds: map[string]Kind{"test": {Worker: work, Timeout: time.Minute}}}).Run(ctx); err != nil {
+						t.Error(err)
+					}
+				})
+				update := func(fn func(tx *store.Tx) error) {
+					if err := db.Update(fn); err != nil {
+						t.Error(err)
+					}
+					time.Sleep(time.Minute)
+				}
+				update(func(tx *store.Tx) error {
+					return Put(tx, store.Job{Name: "a", Kind: "test", Lane: "a", Trigger: once(time.Now())})
+				})
+				if paused := name == settingPaused; paused != (ran == 0) {
+					t.Errorf("%d runs", ran)
+				}
+				update(ResumeAll)
+				if ran != 1 {
+					t.Errorf("%d runs after everything was resumed", ran)
+				}
+				cancel()
+				running.Wait()
+			})
+		})
+	}
 }

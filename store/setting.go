@@ -33,11 +33,15 @@ func settingTable() def[Setting] {
 	}
 }
 
-// Value returns the value under a name; it is empty if none was set.
+// Value returns the value under a name; it is empty if none was set. What keeps everything from starting counts as set if
+// it is damaged, until a person resumes everything.
 func (t Settings) Value(name string) (string, error) {
 	s, err := t.first("name", key(nil).str(name))
-	if errors.Is(err, ErrNotFound) {
+	switch {
+	case errors.Is(err, ErrNotFound):
 		return "", nil
+	case IsCorrupt(err) && (name == Paused || name == Restored):
+		return "the row that says whether everything is paused is damaged", nil
 	}
 	return s.Value, err
 }
