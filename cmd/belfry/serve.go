@@ -55,7 +55,9 @@ func (s *settings) serve(ctx context.Context, log zerolog.Logger, ready func(*se
 	if err != nil {
 		return err
 	}
+	opened := askForTime(log)
 	svc, err := s.open(log, key)
+	opened()
 	if err != nil {
 		return err
 	}
