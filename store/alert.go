@@ -47,7 +47,7 @@ const (
 	AlertPostFailed  AlertKind = "post_failed"  // a post has not gone out
 	AlertPostUnknown AlertKind = "post_unknown" // nobody knows whether a post is out
 	AlertTaskFailed  AlertKind = "task_failed"  // a broadcast has failed
-	AlertRulePaused  AlertKind = "rule_paused"  // a rule has paused itself after failures in a row
+	AlertRulePaused  AlertKind = "rule_paused"  // a rule has paused itself after failures in a row, or failed at its last time
 	AlertBooking     AlertKind = "booking"      // a message to the client of a booking was not sent
 	AlertOverdue     AlertKind = "overdue"      // something is due and was not started
 	AlertLogin       AlertKind = "login"        // a login has ended, was restricted or cannot connect

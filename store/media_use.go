@@ -53,9 +53,9 @@ func (t MediaFiles) Use(media []Media) error {
 	return nil
 }
 
-// MediaUser is what uses an uploaded file: a content, or a post or task that has not ended.
+// MediaUser is what uses an uploaded file: a content, a rule, or a post or task that has not ended.
 type MediaUser struct {
-	Kind string // content, post or task
+	Kind string // content, rule, post or task
 	ID   uint64
 }
 
@@ -77,6 +77,9 @@ func (t MediaFiles) Users() map[uint64]MediaUser {
 	}
 	for c := range t.in().Contents.scan("media", nil, nil) {
 		note("content", c.ID, c.Media)
+	}
+	for r := range t.in().Rules.All() {
+		note("rule", r.ID, r.Content.Media)
 	}
 	return users
 }

@@ -13,7 +13,7 @@ import (
 func (w *Worker) Create(tx *store.Tx, d Draft) (store.Rule, error) {
 	rule := d.rule
 	rule.CreatedAt, rule.UpdatedAt = tx.Now(), tx.Now()
-	if err := tx.Rules.Put(&rule); err != nil {
+	if err := errors.Join(tx.Media.Use(rule.Content.Media), tx.Rules.Put(&rule)); err != nil {
 		return rule, err
 	}
 	return rule, putJob(tx, rule)
@@ -36,7 +36,7 @@ func (w *Worker) Change(tx *store.Tx, d Draft) (store.Rule, error) {
 	rule.Name, rule.Description, rule.ScheduleType, rule.Trigger = d.rule.Name, d.rule.Description, d.rule.ScheduleType, d.rule.Trigger
 	rule.Content, rule.Platforms, rule.Accounts = d.rule.Content, d.rule.Platforms, d.rule.Accounts
 	if d.rule.Active && !rule.Active {
-		rule.Reason = store.Reason{}
+		rule.Stopped, rule.FailedInRow, rule.Reason = false, 0, store.Reason{}
 	}
 	rule.Active, rule.Tries, rule.UpdatedAt = d.rule.Active, 0, tx.Now()
 	if !slices.Equal(items, rule.Content.Items) {
@@ -50,7 +50,7 @@ func (w *Worker) Change(tx *store.Tx, d Draft) (store.Rule, error) {
 	if rule.Active && listEnded(rule) {
 		return rule, store.Conflict("conflict.rule_list_ended", rule.ID)
 	}
-	if err := tx.Rules.Put(&rule); err != nil {
+	if err := errors.Join(tx.Media.Use(rule.Content.Media), tx.Rules.Put(&rule)); err != nil {
 		return rule, err
 	}
 	return rule, putJob(tx, rule)

@@ -98,6 +98,16 @@ func (w *Worker) finish(tx *store.Tx, job store.Job, t texts, all []made) error 
 	if err := remember(tx, rule.ID, t.marks, t.present); err != nil {
 		return err
 	}
+	if rule.Stopped { // what was run by hand shows that it works again
+		own, err := tx.Jobs.Get(job.ID)
+		if err != nil {
+			return err
+		}
+		own.Paused = false
+		if err := tx.Jobs.Put(&own); err != nil {
+			return err
+		}
+	}
 	rule.Succeeded++
 	rule.Position, rule.FailedInRow, rule.Stopped, rule.Reason = t.position, 0, false, t.why
 	return w.settle(tx, rule, t.why.Code == store.ReasonListEnded)
@@ -126,7 +136,8 @@ func (w *Worker) settle(tx *store.Tx, rule store.Rule, ended bool) error {
 // failed ends a run that made nothing: it is tried again, or the occurrence has failed.
 func (w *Worker) failed(r store.Rule, job store.Job, t texts, err error) scheduler.Outcome {
 	why := store.Reason{Code: store.ReasonError, Detail: w.say.Load().Error(err)}
-	if budget, ok := errors.AsType[errBudget](err); ok {
+	budget, spent := errors.AsType[errBudget](err)
+	if spent {
 		why = budget.Reason
 	}
 	wait, again := mayRepeat(err)
@@ -151,9 +162,15 @@ func (w *Worker) failed(r store.Rule, job store.Job, t texts, err error) schedul
 			return err
 		}
 		rule.Failed++
-		rule.FailedInRow++
+		if !spent { // that ends with the day
+			rule.FailedInRow++
+		}
 		rule.Reason = why
-		if rule.FailedInRow >= rule.Content.PauseAfter && !rule.Stopped {
+		next, err := scheduler.Next(rule.Trigger, rule.JobName(), tx.Now())
+		if err != nil {
+			return err
+		}
+		if (rule.FailedInRow >= rule.Content.PauseAfter || next.IsZero()) && !rule.Stopped { // it is told also that this was the last time
 			if err := stop(tx, &rule); err != nil {
 				return err
 			}

@@ -1,0 +1,90 @@
+package rules
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"belfry/platform"
+	"belfry/platform/ai"
+	"belfry/scheduler"
+	"belfry/store"
+	"belfry/worker/media"
+)
+
+func TestARuleThatPausedItselfGoesOnAfterARunByHandThatWorked(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.wrote = func([]ai.Message) (ai.Text, error) {
+			return ai.Text{}, &platform.Error{Kind: platform.Refused, Err: errors.New("the AI answered 401")}
+		}
+		b.make(Config{})
+		rule := b.add(Request{Content: store.RuleContent{Title: "News", PauseAfter: 3}})
+		b.Pass(5 * day)
+		if r := b.rule(rule.ID); !r.Stopped {
+			t.Fatalf("%+v", r)
+		}
+		b.wrote = func([]ai.Message) (ai.Text, error) { return ai.Text{Text: "fine"}, nil }
+		b.make(Config{})
+		b.Update(func(tx *store.Tx) error { _, err := b.rules.RunNow(tx, rule.ID); return err })
+		b.Pass(30*day + time.Hour)
+		if n := b.count(); n != 31 {
+			t.Errorf("%d posts, want 31", n)
+		}
+	})
+}
+
+func TestThatTheLastTimeOfARuleHasFailedIsTold(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.wrote = func([]ai.Message) (ai.Text, error) {
+			return ai.Text{}, &platform.Error{Kind: platform.Transient, Err: errors.New("the AI answered 503")}
+		}
+		b.make(Config{})
+		rule := b.add(Request{ScheduleType: "custom", Schedule: Schedule{Dates: []string{b.DB.Now().Add(day).Format(time.RFC3339)}},
+			Content: store.RuleContent{Title: "Black Friday"}})
+		b.Pass(day + time.Hour)
+		b.View(func(tx *store.Tx) error {
+			a, err := tx.Alerts.Standing(store.AlertRulePaused, rule.JobName())
+			if r := b.rule(rule.ID); err != nil || a.Reason.Zero() || r.Active || !r.Stopped {
+				t.Errorf("%+v, %v; %+v", a, err, r)
+			}
+			return nil
+		})
+	})
+}
+
+func TestTheDaysBudgetOfTheAIDoesNotPauseARule(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.wrote = func([]ai.Message) (ai.Text, error) { return ai.Text{Text: "fine"}, nil }
+		b.make(Config{AIRequests: 1})
+		rule := b.add(Request{ScheduleType: "interval", Schedule: Schedule{Every: "1h"}, Content: store.RuleContent{Title: "News", PauseAfter: 3}})
+		b.Pass(2 * day)
+		if r := b.rule(rule.ID); r.Stopped || r.Failed == 0 || b.count() < 2 {
+			t.Errorf("%d posts; %+v", b.count(), r)
+		}
+	})
+}
+
+func TestThePictureOfARuleIsKept(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		upload, err := b.DB.WriteMedia()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = upload.Write(make([]byte, 1000))
+		if err := errors.Join(err, upload.Flush()); err != nil {
+			t.Fatal(err)
+		}
+		id := upload.ID()
+		b.Update(func(tx *store.Tx) error {
+			_, err := tx.Media.Finish(store.MediaFile{ID: id, Name: "a.jpg", Kind: "photo", Type: "image/jpeg", SHA256: upload.Sum()}, nil)
+			return errors.Join(err, scheduler.Put(tx, store.Job{Name: "media", Kind: "media", Lane: "media", Trigger: store.Trigger{Every: day}}))
+		})
+		b.Start(b.rules.Module(), b.posts.Module(), media.New(b.DB, media.Config{}).Module())
+		rule := b.add(Request{ScheduleType: "custom", Schedule: Schedule{Dates: []string{b.DB.Now().Add(10 * day).Format(time.RFC3339), b.DB.Now().Add(20 * day).Format(time.RFC3339)}},
+			Content: store.RuleContent{Source: "template", Template: "Sale {number}", Media: []store.Media{{ID: id}}}})
+		b.Pass(25 * day)
+		if b.count() != 2 {
+			t.Errorf("%d posts; %+v", b.count(), b.rule(rule.ID))
+		}
+	})
+}
