@@ -94,6 +94,7 @@ func (p *Part) hourly(w *simulation.World, tx *store.Tx) {
 			w.Complain("tasks: paused", "task %d (%s) is paused, and nobody has done that", wi.id, wi.tag)
 		case wait < -lateBy && job.State != store.JobRunning: // one that was just resumed runs, and has been due for long
 			w.Complain("tasks: late", "task %d (%s) is due since %v and is not taken up: %+v", wi.id, wi.tag, job.Due, job)
+		case job.Occurrence.After(tx.Now()): // the clock was set back to before it was begun, or tried again
 		case wait > 25*time.Hour && task.StartAt.Before(tx.Now()):
 			w.Complain("tasks: waits", "task %d (%s) waits until %v because of %+v", wi.id, wi.tag, job.Due, job.Reason)
 		default:
