@@ -127,6 +127,9 @@ func changeable(p store.Post) error {
 	case store.PostUnknown:
 		return store.Conflict("conflict.post_unknown", p.ID)
 	}
+	if p.MayBeOut() { // if it is, the network keeps what it has got
+		return store.Conflict("conflict.post_unknown", p.ID)
+	}
 	return nil
 }
 

@@ -781,6 +781,10 @@ func TestAPostWithoutAnswerOrKeyIsNotSentAgainByItself(t *testing.T) {
 			_, retry := b.worker.Retry(tx, again)
 			return errors.Join(err, retry)
 		})
+		text := "changed"
+		if _, err := b.worker.PrepareChange(b.T.Context(), again, Patch{Text: &text}); !conflict(err) {
+			t.Errorf("what may be out already can be changed: %v", err)
+		}
 		b.Pass(time.Minute)
 		if s, a := b.post(seen), b.post(again); s.Status != store.PostPublished || a.Status != store.PostPublished || a.SentAgain || b.net.calls != 3 {
 			t.Errorf("%+v, %+v, %d calls", s, a, b.net.calls)
