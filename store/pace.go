@@ -36,11 +36,27 @@ func paceTable() def[Pace] {
 	}
 }
 
-// Of returns the pace of an identity; a new one if it has none yet.
+// Of returns the pace of an identity; a new one if it has none yet, or a damaged one.
 func (t Paces) Of(identityID uint64) (Pace, error) {
 	p, err := t.first("identity", key(nil).uint(identityID))
-	if errors.Is(err, ErrNotFound) {
+	switch {
+	case errors.Is(err, ErrNotFound):
 		return Pace{IdentityID: identityID}, nil
+	case IsCorrupt(err):
+		return Pace{IdentityID: identityID, Last: t.in().Now()}, nil
 	}
 	return p, err
+}
+
+// Put writes a pace. A damaged row is let go for it.
+func (t Paces) Put(p *Pace) error {
+	if p.ID == 0 {
+		_, err := t.first("identity", key(nil).uint(p.IdentityID))
+		if damaged, is := errors.AsType[*CorruptError](err); is {
+			if err := t.LetGo(damaged.ID); err != nil {
+				return err
+			}
+		}
+	}
+	return t.Table.Put(p)
 }

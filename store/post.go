@@ -233,7 +233,7 @@ func (t Posts) LookAgain(identityID uint64) error {
 			continue
 		}
 		job, err := t.in().Jobs.ByName(post.JobName())
-		if errors.Is(err, ErrNotFound) {
+		if errors.Is(err, ErrNotFound) || IsCorrupt(err) {
 			continue
 		}
 		if err == nil && job.State == JobWaiting && job.Due.After(t.in().Now()) {

@@ -91,7 +91,7 @@ func waitingBefore(tx *store.Tx, post store.Post) (n int, last time.Time, err er
 			continue
 		}
 		job, err := tx.Jobs.ByName(other.JobName())
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
+		if err != nil && !errors.Is(err, store.ErrNotFound) && !store.IsCorrupt(err) {
 			return n, last, err
 		}
 		if err != nil || job.Paused || job.State != store.JobWaiting {
