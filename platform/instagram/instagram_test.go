@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -176,6 +177,17 @@ func TestAPostThatIsOutIsNoRefusal(t *testing.T) {
 	b.server.Fail(fault)
 	if receipt, err, _ := b.drive(platform.Post{Text: "a", Media: pictures(1)}, 9); err != nil || len(receipt.MessageIDs) != 1 {
 		t.Errorf("%+v, %v", receipt, err)
+	}
+}
+
+func TestAContainerThatMayBeOutIsNotReplaced(t *testing.T) {
+	b := newBench(t, 0)
+	filled := instagramtest.Fault{Call: instagramtest.Status, Status: http.StatusOK, Body: `{"status_code":"FINISHED","id":"1"}`}
+	b.server.Fail(instagramtest.Fault{Call: instagramtest.Publish, Carried: true}, // its answer is lost
+		instagramtest.Refusal(instagramtest.Publish, 24, 2207008), filled, filled, filled)
+	_, err, _ := b.drive(platform.Post{Key: 1, Text: "once", Media: []platform.Media{{Kind: platform.Photo, URL: "https://example.com/a.jpg"}}}, 12)
+	if n := len(b.server.Posts()); n != 1 || err == nil || err.Kind != platform.Unconfirmed {
+		t.Errorf("%d posts, %v", n, err)
 	}
 }
 

@@ -128,7 +128,7 @@ func (s session) filled(ctx context.Context, post platform.Post, st state, conta
 			limit = filmTime
 		}
 	}
-	passed := s.network.cfg.Now().Sub(st.Since)
+	passed := max(0, s.network.cfg.Now().Sub(st.Since)) // or the clock was set back
 	switch is.Code {
 	case "FINISHED", "PUBLISHED":
 		return is.Code, nil
@@ -173,10 +173,14 @@ func (s session) publish(ctx context.Context, post platform.Post, st state) (pla
 		return platform.Receipt{}, &platform.Error{Kind: platform.Unknown, Scope: platform.ScopeIdentity, Code: strconv.Itoa(a.Status), Err: errors.New("no answer says whether it is published")}
 	}
 	err = s.refused(a)
-	if platform.AsError(err).Kind == platform.Stopped { // it may be out all the same
+	e := platform.AsError(err)
+	if e.Kind == platform.Stopped || post.Unanswered { // it may be out all the same
 		if status, err := s.filled(ctx, post, st, st.Container); err == nil && status == "PUBLISHED" {
 			return s.recent(ctx, post, st), nil
 		}
+	}
+	if post.Unanswered && e.State != nil { // with another container it might be out twice
+		return platform.Receipt{}, &platform.Error{Kind: platform.Unconfirmed, Scope: platform.ScopeContent, Code: e.Code, Err: e.Err}
 	}
 	return platform.Receipt{}, err
 }
