@@ -108,14 +108,15 @@ func (s channelDoor) show(_ context.Context, in *one) (*reply[Channel], error) {
 type channelChange struct {
 	ID   uint64 `path:"id" doc:"The channel's id"`
 	Body struct {
-		Interval *string `json:"interval,omitempty" doc:"The time between two reads, from 5s up" example:"5m"`
-		Active   *bool   `json:"is_active,omitempty" doc:"False pauses it"`
+		Interval   *string `json:"interval,omitempty" doc:"The time between two reads, from 5s up" example:"5m"`
+		Active     *bool   `json:"is_active,omitempty" doc:"False pauses it"`
+		IdentityID number  `json:"identity_id,omitempty" doc:"The user account that reads it from now on"`
 	}
 }
 
 func (s channelDoor) change(_ context.Context, in *channelChange) (*reply[Channel], error) {
 	return record(s.db.Update, func(tx *store.Tx) (store.Channel, error) {
-		return s.channels.Change(tx, in.ID, channels.Change{Interval: in.Body.Interval, Active: in.Body.Active})
+		return s.channels.Change(tx, in.ID, channels.Change{Interval: in.Body.Interval, Active: in.Body.Active, IdentityID: uint64(in.Body.IdentityID)})
 	}, s.shown)
 }
 

@@ -77,6 +77,7 @@ func (s channelPages) channel(v view) (screen, error) {
 	}
 	var status channels.Status
 	var account store.Identity
+	var accounts []store.Identity
 	var list store.Page[store.Message]
 	var related []search.Related
 	var tags []search.Count
@@ -89,13 +90,14 @@ func (s channelPages) channel(v view) (screen, error) {
 			return err
 		}
 		account, _ = tx.Identities.Get(c.IdentityID) // it may be gone, which the channel's error says
+		accounts = channels.Accounts(tx)
 		if related, tags, err = search.RelatedTo(tx, number); err != nil {
 			return err
 		}
 		list, err = tx.Messages.List(store.MessageFilter{ChannelID: number}, store.Query{Limit: perPage, Cursor: v.query.Get("cursor")})
 		return err
 	})
-	return screen{nav: "/channels", title: status.Name(), body: v.channelBody(status), parts: []part{
+	return screen{nav: "/channels", title: status.Name(), body: v.channelBody(status, accounts), parts: []part{
 		{"facts", v.channelFacts(status, account)}, {"related", v.channelRelated(number, related, tags)}, {"messages", v.channelMessages(status.Channel, list)},
 	}}, err
 }
@@ -147,7 +149,7 @@ func (v view) messageText(m store.Message) string {
 	return shorten(m.Text, 400)
 }
 
-// change changes the interval of a channel.
+// change changes the interval of a channel, or the account that reads it.
 func (s channelPages) change(c echo.Context, v view, f form) error {
 	number, err := v.number()
 	if err != nil {
@@ -155,7 +157,7 @@ func (s channelPages) change(c echo.Context, v view, f form) error {
 	}
 	every := minutes(f.get("interval"))
 	err = s.DB.Update(func(tx *store.Tx) error {
-		return failure(s.worker.Change(tx, number, channels.Change{Interval: &every}))
+		return failure(s.worker.Change(tx, number, channels.Change{Interval: &every, IdentityID: f.number("identity_id")}))
 	})
 	v.path = channelPath(number)
 	if err == nil {

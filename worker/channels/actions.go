@@ -134,10 +134,11 @@ func schedule(tx *store.Tx, c store.Channel, now bool) error {
 	return scheduler.Put(tx, job)
 }
 
-// Change is what an owner may change of a channel; nil leaves it.
+// Change is what an owner may change of a channel; nil and 0 leave it.
 type Change struct {
-	Interval *string
-	Active   *bool
+	Interval   *string
+	Active     *bool
+	IdentityID uint64 // the account that reads it
 }
 
 // Change changes a channel. A read under way is not disturbed; what it brings is kept.
@@ -155,7 +156,14 @@ func (w *Worker) Change(tx *store.Tx, id uint64, change Change) (store.Channel, 
 	if change.Active != nil {
 		c.Active = *change.Active
 	}
-	if resumed {
+	moved := change.IdentityID != 0 && change.IdentityID != c.IdentityID
+	if moved {
+		if !slices.ContainsFunc(Accounts(tx), func(i store.Identity) bool { return i.ID == change.IdentityID }) {
+			return c, store.Invalid("identity_id", "invalid.channel_account")
+		}
+		c.IdentityID, c.Place.Unmet = change.IdentityID, true
+	}
+	if resumed || moved {
 		c.Failures, c.FailedSince, c.LastError = 0, time.Time{}, store.Reason{}
 	}
 	c.UpdatedAt = tx.Now()
@@ -165,10 +173,15 @@ func (w *Worker) Change(tx *store.Tx, id uint64, change Change) (store.Channel, 
 	if !c.Active {
 		return c, scheduler.Delete(tx, c.JobName())
 	}
-	if err := schedule(tx, c, resumed); err != nil || change.Active == nil {
+	if err := schedule(tx, c, resumed); err != nil {
 		return c, err
 	}
-	_, err = scheduler.Resume(tx, c.JobName()) // it may have been paused among the jobs
+	if change.Active != nil { // it may have been paused among the jobs
+		_, err = scheduler.Resume(tx, c.JobName())
+	}
+	if err == nil && moved {
+		_, err = scheduler.RunNow(tx, c.JobName())
+	}
 	return c, err
 }
 

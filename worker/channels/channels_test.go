@@ -721,3 +721,30 @@ func TestMessagesDoNotWaitForSlowPictures(t *testing.T) {
 		}
 	})
 }
+
+func TestAnotherAccountGoesOnWithAChannel(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		c := b.network.Add(1, "news")
+		c.Post(text("one"))
+		id := b.add("news")
+		b.Pass(time.Minute)
+		first := b.channel(id).IdentityID
+		second := store.Identity{Platform: "telegram", Name: "second", Kind: store.IdentityUser, State: store.IdentityReady}
+		b.Update(func(tx *store.Tx) error {
+			return errors.Join(tx.Identities.Put(&second), tx.Identities.Delete(first))
+		})
+		b.network.Do(func() { c.Post(text("two")) })
+		b.Pass(Interval)
+		if c := b.channel(id); c.LastError.Code != store.ReasonIdentityGone {
+			t.Errorf("%+v", c)
+		}
+		b.Update(func(tx *store.Tx) error {
+			_, err := b.channels.Change(tx, id, Change{IdentityID: second.ID})
+			return err
+		})
+		b.Pass(time.Minute)
+		if c := b.channel(id); b.texts(id) != "one two" || c.Failures > 0 || c.Place.Unmet {
+			t.Errorf("%q, %+v", b.texts(id), c)
+		}
+	})
+}
