@@ -73,7 +73,7 @@ func (w *Worker) ended(tx *store.Tx, a store.Alert, s sight) (over, well bool, e
 		return true, login.State == store.IdentityReady, nil
 	case store.AlertOverdue:
 		return true, !waits(tx), nil
-	case store.AlertCopy:
+	case store.AlertCopy, store.AlertBooking:
 		return false, false, nil
 	case store.AlertDamage: // or the program was started again, and nobody has met it yet
 		return true, false, nil

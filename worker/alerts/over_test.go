@@ -178,3 +178,16 @@ func TestWhatIsHeldIsNotStartedAgain(t *testing.T) {
 		b.wantTold("its lane is held")
 	})
 }
+
+func TestAMessageAboutABookingThatFailsIsToldAndStands(t *testing.T) {
+	inBubble(t, Config{}, func(b *bench) {
+		b.Update(func(tx *store.Tx) error {
+			return tx.Alerts.Raise(store.Alert{Kind: store.AlertBooking, About: "reminder_2", Subject: 2, Name: "@anna, Haircut",
+				Reason: store.Reason{Code: store.ReasonRefused, Detail: "USER_IS_BLOCKED"}})
+		})
+		b.Pass(5 * time.Minute)
+		if told, open := b.told("admin"), b.alerts(store.AlertOpen); len(told) != 1 || len(open) != 1 {
+			t.Errorf("told %q, open are %+v", told, open)
+		}
+	})
+}
