@@ -39,6 +39,11 @@ func (w *Worker) Begin(tx *store.Tx, job store.Job) (scheduler.Worker, error) {
 	if own.Key == 0 || !own.Occurrence.Equal(job.Occurrence) {
 		own.Key, own.Occurrence, own.Begun, own.Failures, own.Taken = platform.NewKey(), job.Occurrence, tx.Now(), 0, false
 	}
+	if late := tx.Now().Sub(job.Occurrence); own.Lateness.Policy == store.LateSkip && late > own.Lateness.Grace && own.Failures+job.Broken == 0 && !job.Requested {
+		a.own = own // it was in time first, and has waited for its login or a connection since
+		why := store.Reason{Code: store.ReasonLate, Detail: late.Round(time.Second).String()}
+		return send.Ended{Reason: why, Write: a.done}, nil
+	}
 	a.refused = w.take(tx, &own)
 	if err := tx.OwnJobs.Put(&own); err != nil {
 		return nil, err
