@@ -99,7 +99,9 @@ func (s Settings) plan(b *store.Booking, before []time.Duration, moved bool, now
 		if known >= 0 && !moved {
 			r = b.Reminders[known]
 		}
-		if r.State == "" || r.State == store.MessageWaiting {
+		if !moved && r.State == store.MessageWaiting && !r.At.After(now) && b.Start.After(now.Add(time.Second)) {
+			r.At = now.Add(time.Second) // it is due already, and waits for its bot: its job is written anew for it
+		} else if r.State == "" || r.State == store.MessageWaiting {
 			s.planReminder(&r, b.Start, now, zone)
 		}
 		all = append(all, r)
