@@ -335,7 +335,13 @@ func Resume(tx *store.Tx, id uint64) (store.Identity, error) {
 		return i, store.Conflict("conflict.not_restricted", i.Name)
 	}
 	i.State, i.Reason, i.UpdatedAt = store.IdentityNew, store.Reason{}, tx.Now()
-	return i, tx.Identities.Put(&i)
+	if i.Kind == store.IdentityProfile { // no connection will say that it is logged in
+		i.State = store.IdentityReady
+	}
+	if err := tx.Identities.Put(&i); err != nil || i.Kind != store.IdentityProfile {
+		return i, err
+	}
+	return i, keepToken(tx, i)
 }
 
 // settingImported holds the marks of the sessions that were taken over from the settings.

@@ -13,6 +13,7 @@ import (
 	"belfry/platform/instagram/instagramtest"
 	"belfry/platform/x"
 	"belfry/platform/x/xtest"
+	"belfry/scheduler"
 	"belfry/store"
 )
 
@@ -187,4 +188,27 @@ func TestATokenIsRefreshedAndItsEndIsAnnounced(t *testing.T) {
 		t.Errorf("%+v", i)
 	}
 	update(t, b.db, func(tx *store.Tx) error { return Remove(tx, i.ID) })
+}
+
+func TestATokenIsRefreshedAfterARestrictionIsOver(t *testing.T) {
+	b := newBench(t)
+	i, err := b.add(Request{Platform: "instagram", Token: "IGAA", Keys: Keys{ExpiresAt: b.db.Now().Add(6 * 24 * time.Hour)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	update(t, b.db, func(tx *store.Tx) error {
+		i, err = tx.Identities.Get(i.ID)
+		i.State, i.Reason, i.UpdatedAt = store.IdentityStopped, store.Reason{Code: store.ReasonStopped, Detail: "restricted"}, tx.Now()
+		return errors.Join(err, tx.Identities.Put(&i), scheduler.Delete(tx, tokenJob(i.ID)))
+	})
+	update(t, b.db, func(tx *store.Tx) error {
+		if i, err = Resume(tx, i.ID); err != nil {
+			return err
+		}
+		_, err := tx.Jobs.ByName(tokenJob(i.ID))
+		return err
+	})
+	if _, warned := ending(i, b.db.Now()); !warned || i.State != store.IdentityReady {
+		t.Errorf("warned %v, %+v", warned, i)
+	}
 }
