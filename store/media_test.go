@@ -267,7 +267,7 @@ func TestBackupAndCompactedFileHaveTheMedia(t *testing.T) {
 
 func TestMediaThatAreUsedAreKnown(t *testing.T) {
 	db := newDB(t, Options{})
-	f, other := mustKeepMedia(t, db, someBytes(5), nil), mustKeepMedia(t, db, someBytes(6), nil)
+	f, other, third := mustKeepMedia(t, db, someBytes(5), nil), mustKeepMedia(t, db, someBytes(6), nil), mustKeepMedia(t, db, someBytes(7), nil)
 	mustUpdate(t, db, func(tx *Tx) error {
 		media, err := tx.Media.Fill([]Media{{URL: "https://example.org/a.jpg", Kind: "photo"}, {ID: f.ID}})
 		if err != nil || media[1].Kind != "document" || media[1].Name != "a.bin" {
@@ -275,10 +275,11 @@ func TestMediaThatAreUsedAreKnown(t *testing.T) {
 		}
 		post, done := Post{Status: PostScheduled, Media: media}, Post{Status: PostPublished, Media: []Media{{ID: other.ID}}}
 		job := jobOnce(tx, "post_1", "post", 1, 0, tx.Now(), false)
-		return errors.Join(tx.Media.Use(media), tx.Posts.Put(&post), tx.Posts.Put(&done), tx.Jobs.Put(&job))
+		rule := Rule{Name: "monthly", Content: RuleContent{Media: []Media{{ID: third.ID}}}}
+		return errors.Join(tx.Media.Use(media), tx.Posts.Put(&post), tx.Posts.Put(&done), tx.Jobs.Put(&job), tx.Rules.Put(&rule))
 	})
 	err := db.View(func(tx *Tx) error {
-		if users := tx.Media.Users(); len(users) != 1 || users[f.ID] != (MediaUser{"post", 1}) {
+		if users := tx.Media.Users(); len(users) != 2 || users[f.ID] != (MediaUser{"post", 1}) || users[third.ID] != (MediaUser{"rule", 1}) {
 			t.Errorf("%+v", users)
 		}
 		_, err := tx.Media.Fill([]Media{{ID: f.ID}, {ID: 99}})

@@ -7,9 +7,7 @@ import (
 
 	"belfry/platform"
 	"belfry/platform/ai"
-	"belfry/scheduler"
 	"belfry/store"
-	"belfry/worker/media"
 )
 
 func TestARuleThatPausedItselfGoesOnAfterARunByHandThatWorked(t *testing.T) {
@@ -60,31 +58,6 @@ func TestTheDaysBudgetOfTheAIDoesNotPauseARule(t *testing.T) {
 		b.Pass(2 * day)
 		if r := b.rule(rule.ID); r.Stopped || r.Failed == 0 || b.count() < 2 {
 			t.Errorf("%d posts; %+v", b.count(), r)
-		}
-	})
-}
-
-func TestThePictureOfARuleIsKept(t *testing.T) {
-	inBubble(t, func(b *bench) {
-		upload, err := b.DB.WriteMedia()
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = upload.Write(make([]byte, 1000))
-		if err := errors.Join(err, upload.Flush()); err != nil {
-			t.Fatal(err)
-		}
-		id := upload.ID()
-		b.Update(func(tx *store.Tx) error {
-			_, err := tx.Media.Finish(store.MediaFile{ID: id, Name: "a.jpg", Kind: "photo", Type: "image/jpeg", SHA256: upload.Sum()}, nil)
-			return errors.Join(err, scheduler.Put(tx, store.Job{Name: "media", Kind: "media", Lane: "media", Trigger: store.Trigger{Every: day}}))
-		})
-		b.Start(b.rules.Module(), b.posts.Module(), media.New(b.DB, media.Config{}).Module())
-		rule := b.add(Request{ScheduleType: "custom", Schedule: Schedule{Dates: []string{b.DB.Now().Add(10 * day).Format(time.RFC3339), b.DB.Now().Add(20 * day).Format(time.RFC3339)}},
-			Content: store.RuleContent{Source: "template", Template: "Sale {number}", Media: []store.Media{{ID: id}}}})
-		b.Pass(25 * day)
-		if b.count() != 2 {
-			t.Errorf("%d posts; %+v", b.count(), b.rule(rule.ID))
 		}
 	})
 }
