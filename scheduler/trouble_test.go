@@ -387,11 +387,11 @@ func TestADamagedSettingDoesNotKeepTheScheduleFromRunning(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer db.Close()
-				ran := 0
+				var ran atomic.Int32
 				ctx, cancel := context.WithCancel(t.Context())
 				var running sync.WaitGroup
 				running.Go(func() {
-					work := workerFunc(func(context.Context, store.Job) (Outcome, error) { ran++; return Outcome{}, nil })
+					work := workerFunc(func(context.Context, store.Job) (Outcome, error) { ran.Add(1); return Outcome{}, nil })
 					if err := New(db, Config{Kinds: map[string]Kind{"test": {Worker: work, Timeout: time.Minute}}}).Run(ctx); err != nil {
 						t.Error(err)
 					}
@@ -405,12 +405,12 @@ func TestADamagedSettingDoesNotKeepTheScheduleFromRunning(t *testing.T) {
 				update(func(tx *store.Tx) error {
 					return Put(tx, store.Job{Name: "a", Kind: "test", Lane: "a", Trigger: once(time.Now())})
 				})
-				if paused := name == settingPaused; paused != (ran == 0) {
-					t.Errorf("%d runs", ran)
+				if paused := name == settingPaused; paused != (ran.Load() == 0) {
+					t.Errorf("%d runs", ran.Load())
 				}
 				update(ResumeAll)
-				if ran != 1 {
-					t.Errorf("%d runs after everything was resumed", ran)
+				if ran.Load() != 1 {
+					t.Errorf("%d runs after everything was resumed", ran.Load())
 				}
 				cancel()
 				running.Wait()
