@@ -178,6 +178,16 @@ func (p *Part) hourly(w *simulation.World, tx *store.Tx) {
 	}
 }
 
+// seen complains of alerts that only a person can end, and that have ended although nobody has seen them.
+func (p *Part) seen(w *simulation.World, tx *store.Tx) {
+	for a := range tx.Alerts.Newest(0) {
+		w.Judged(1)
+		if (a.Kind == store.AlertBooking || a.Kind == store.AlertCopy) && a.State() == store.AlertOver && a.AcknowledgedAt.IsZero() {
+			w.Complain("alerts: seen", "alert %d, %s about %s, is over, and nobody has seen it", a.ID, a.Kind, a.About)
+		}
+	}
+}
+
 // stands complains if there is no alert.
 func (p *Part) stands(w *simulation.World, tx *store.Tx, kind store.AlertKind, about string) {
 	w.Judged(1)
@@ -197,6 +207,7 @@ func (p *Part) over(w *simulation.World, tx *store.Tx, kind store.AlertKind, abo
 // daily looks whether everything that has failed since yesterday had an alert. A clock that is wrong by months makes
 // the program forget old ones.
 func (p *Part) daily(w *simulation.World, tx *store.Tx) {
+	p.seen(w, tx)
 	const since = 25 * time.Hour
 	if !w.Calm(since, "clock") {
 		return
