@@ -171,8 +171,8 @@ func (w *Worker) Ask(ctx context.Context, messages []ai.Message) (string, error)
 // tomorrow makes an error that says to wait of one about the day's budget.
 func (w *Worker) tomorrow(err error) error {
 	if budget, ok := errors.AsType[errBudget](err); ok {
-		now := w.db.Now().In(w.cfg.Zone)
-		tomorrow := time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 0, 0, w.cfg.Zone)
+		now := w.db.Now().In(w.Zone())
+		tomorrow := time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 0, 0, now.Location())
 		err = &platform.Error{Kind: platform.Wait, Scope: platform.ScopeContent, Wait: tomorrow.Sub(now), Err: budget}
 	}
 	return err
