@@ -82,6 +82,7 @@ type bench struct {
 	cfg    Config
 	worker *Worker
 	chore  *chore
+	mu     sync.Mutex // of the next two, while looks are taken
 	disk   Disk
 	blind  error // the disk cannot be measured
 	beats  int
@@ -98,7 +99,11 @@ func inBubble(t *testing.T, cfg Config, test func(b *bench)) {
 	t.Helper()
 	schedulertest.InBubble(t, func(base *schedulertest.Bench) {
 		b := &bench{Bench: base, cfg: cfg, chore: &chore{}, disk: Disk{Free: 10 << 30, Need: 1 << 30}, connection: platform.Connection{State: platform.Off}}
-		b.cfg.Disk = func() (Disk, error) { return b.disk, b.blind }
+		b.cfg.Disk = func() (Disk, error) {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			return b.disk, b.blind
+		}
 		b.cfg.Heartbeat = func(context.Context) error {
 			if b.beats++; b.deaf {
 				return errors.New("nobody answers")
@@ -154,6 +159,13 @@ func (b *bench) damage(table string, id uint64) {
 	schedulertest.Damage(b.T, b.path, table, id)
 	b.open()
 	b.problems++
+}
+
+// measure changes what is measured.
+func (b *bench) measure(change func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	change()
 }
 
 // look lets a minute pass and takes a look.

@@ -14,9 +14,9 @@ import (
 func TestWhatComesAndGoesIsNotToldEachTime(t *testing.T) {
 	inBubble(t, Config{}, func(b *bench) {
 		for range 20 {
-			b.disk.Free = 1 << 20
+			b.measure(func() { b.disk.Free = 1 << 20 })
 			b.Pass(time.Minute)
-			b.disk.Free = 10 << 30
+			b.measure(func() { b.disk.Free = 10 << 30 })
 			b.Pass(2 * time.Minute)
 		}
 		b.wantTold("the disk", "⚠️ The disk is nearly full: 1 MiB free, 1024 MiB needed")
@@ -27,10 +27,10 @@ func TestWhatComesAndGoesIsNotToldEachTime(t *testing.T) {
 
 func TestAnAlertEndsAlthoughTheClockWasSetBack(t *testing.T) {
 	byHand(t, func(b *bench) {
-		b.disk = Disk{Free: 1, Need: 2}
+		b.measure(func() { b.disk = Disk{Free: 1, Need: 2} })
 		b.look()
 		b.told("admin")
-		b.disk.Free = 2
+		b.measure(func() { b.disk.Free = 2 })
 		b.look()
 		b.ahead = -24 * time.Hour
 		for range 5 {
@@ -85,16 +85,16 @@ func TestAQueueTooLongToCountGrows(t *testing.T) {
 
 func TestADiskThatCannotBeMeasuredHasNoRoomForThat(t *testing.T) {
 	inBubble(t, Config{}, func(b *bench) {
-		b.disk.Free = 1 << 20
+		b.measure(func() { b.disk.Free = 1 << 20 })
 		b.Pass(2 * time.Minute)
 		b.told("admin")
-		b.blind = errors.New("stale file handle")
+		b.measure(func() { b.blind = errors.New("stale file handle") })
 		b.Pass(10 * time.Minute)
 		b.wantTold("nobody knows how much room there is")
 		if open := b.alerts(store.AlertOpen); len(open) != 1 || !open[0].GoneAt.IsZero() {
 			t.Errorf("open %+v", open)
 		}
-		b.blind, b.disk.Free = nil, 10<<30
+		b.measure(func() { b.blind, b.disk.Free = nil, 10<<30 })
 		b.Pass(10 * time.Minute)
 		b.wantTold("it is measured again", "✅ The disk has enough free space again")
 	})

@@ -15,9 +15,9 @@ import (
 func TestADiskAtTheMarkIsToldOnce(t *testing.T) {
 	inBubble(t, Config{}, func(b *bench) {
 		for range 30 {
-			b.disk.Free = b.disk.Need - 1<<20
+			b.measure(func() { b.disk.Free = b.disk.Need - 1<<20 })
 			b.Pass(4 * time.Minute)
-			b.disk.Free = b.disk.Need + 1<<20
+			b.measure(func() { b.disk.Free = b.disk.Need + 1<<20 })
 			b.Pass(4 * time.Minute)
 		}
 		b.wantTold("a file is written and removed", "⚠️ The disk is nearly full: 1023 MiB free, 1024 MiB needed")
@@ -27,9 +27,9 @@ func TestADiskAtTheMarkIsToldOnce(t *testing.T) {
 func TestWhatComesAndGoesAllDayIsToldAFewTimes(t *testing.T) {
 	inBubble(t, Config{}, func(b *bench) {
 		for range 180 {
-			b.disk.Free = 1 << 20
+			b.measure(func() { b.disk.Free = 1 << 20 })
 			b.Pass(4 * time.Minute)
-			b.disk.Free = 10 << 30
+			b.measure(func() { b.disk.Free = 10 << 30 })
 			b.Pass(4 * time.Minute)
 		}
 		full, room := "⚠️ The disk is nearly full: 1 MiB free, 1024 MiB needed", "✅ The disk has enough free space again"
@@ -40,7 +40,7 @@ func TestWhatComesAndGoesAllDayIsToldAFewTimes(t *testing.T) {
 		}
 		b.Pass(2 * time.Hour)
 		b.wantTold("an hour of peace", room)
-		b.disk.Free = 1 << 20
+		b.measure(func() { b.disk.Free = 1 << 20 })
 		b.Pass(2 * time.Minute)
 		b.wantTold("later, it is new", full)
 	})
