@@ -29,7 +29,14 @@ func (p *Part) actions() []simulation.Action {
 				return
 			}
 			p.act(w, wi, "pause", pause)
-			w.After(time.Duration(r.Int64N(int64(time.Hour))), func() { p.act(w, wi, "resume", resume) })
+			w.After(time.Duration(r.Int64N(int64(time.Hour))), func() {
+				p.mu.Lock()
+				now := p.wishes[wi.tag] // another one since an older file was restored
+				p.mu.Unlock()
+				if now != nil {
+					p.act(w, now, "resume", resume)
+				}
+			})
 		}},
 		{Name: "tasks: retry", Rate: .3, Do: p.one("retry", retry)},
 		{Name: "tasks: dry run", Rate: .1, Do: p.one("dry run", check)},
