@@ -778,13 +778,12 @@ func TestAPostWithoutAnswerOrKeyIsNotSentAgainByItself(t *testing.T) {
 		}
 		b.Update(func(tx *store.Tx) error {
 			_, err := b.worker.MarkPublished(tx, seen)
-			_, retry := b.worker.Retry(tx, again)
+			waits, retry := b.worker.Retry(tx, again)
+			if err := changeable(waits); !conflict(err) {
+				t.Errorf("what may be out already can be changed: %v", err)
+			}
 			return errors.Join(err, retry)
 		})
-		text := "changed"
-		if _, err := b.worker.PrepareChange(b.T.Context(), again, Patch{Text: &text}); !conflict(err) {
-			t.Errorf("what may be out already can be changed: %v", err)
-		}
 		b.Pass(time.Minute)
 		if s, a := b.post(seen), b.post(again); s.Status != store.PostPublished || a.Status != store.PostPublished || a.SentAgain || b.net.calls != 3 {
 			t.Errorf("%+v, %+v, %d calls", s, a, b.net.calls)
