@@ -162,8 +162,9 @@ finish() {
 	trap - EXIT
 	trap '' HUP INT TERM PIPE # what was stopped is started, whoever has gone away
 	if $stopped && $start; then
-		systemctl start belfry.service || true
-		say "install.sh: that failed; Belfry was started again" >&2 || true
+		again="Belfry was started again"
+		systemctl start belfry.service || again="Belfry does not run. Why: journalctl -u belfry -n 50"
+		say "install.sh: that failed; $again" >&2 || true
 	fi
 	if [ -n "$work" ]; then rm -rf "$work"; fi
 	if [ -n "$staged" ]; then rm -f "$staged"; fi
