@@ -162,15 +162,16 @@ func (w *Worker) failed(r store.Rule, job store.Job, t texts, err error) schedul
 			return err
 		}
 		rule.Failed++
-		if !spent { // that ends with the day
-			rule.FailedInRow++
-		}
 		rule.Reason = why
 		next, err := scheduler.Next(rule.Trigger, rule.JobName(), tx.Now())
 		if err != nil {
 			return err
 		}
-		if (rule.FailedInRow >= rule.Content.PauseAfter || next.IsZero()) && !rule.Stopped { // it is told also that this was the last time
+		last := next.IsZero() // no other time makes up for it, so people are told
+		if !spent || last {   // a budget that is used up ends with the day
+			rule.FailedInRow++
+		}
+		if (rule.FailedInRow >= rule.Content.PauseAfter || last) && !rule.Stopped {
 			if err := stop(tx, &rule); err != nil {
 				return err
 			}
