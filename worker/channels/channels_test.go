@@ -733,7 +733,7 @@ func TestAnotherAccountGoesOnWithAChannel(t *testing.T) {
 		b.Update(func(tx *store.Tx) error {
 			return errors.Join(tx.Identities.Put(&second), tx.Identities.Delete(first))
 		})
-		b.network.Do(func() { c.Post(text("two")) })
+		b.network.Do(func() { c.Post(text("two")); c.Username = "renamed" }) // it is found by its id
 		b.Pass(Interval)
 		if c := b.channel(id); c.LastError.Code != store.ReasonIdentityGone {
 			t.Errorf("%+v", c)

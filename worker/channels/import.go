@@ -95,6 +95,8 @@ func (r *reading) meet(ctx context.Context) (found, error) {
 	if err != nil && platform.AsError(err).Kind == platform.Refused {
 		if byID, e := r.network.FindChannel(ctx, r.identity.ID, strconv.FormatInt(r.channel.PeerID, 10)); e == nil {
 			chat, err = byID, nil
+		} else if r.channel.Username == "" {
+			err = e
 		}
 	}
 	return found{chat: chat, more: true, settle: func(c *store.Channel, _ time.Time) { c.Place.Unmet = false }}, err
