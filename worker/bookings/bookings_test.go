@@ -329,6 +329,36 @@ func TestQuietHoursMoveReminders(t *testing.T) {
 	})
 }
 
+func TestQuietHoursThatAreSetLaterHoldForBookingsThatAreThere(t *testing.T) {
+	inBubble(t, func(b *bench) { // it is midnight in UTC
+		quiet := func(from, to string) {
+			b.Update(func(tx *store.Tx) error {
+				s, err := b.w.Settings(tx)
+				s.QuietFrom, s.QuietTo = from, to
+				return errors.Join(err, b.w.SetSettings(tx, s))
+			})
+		}
+		early := b.book(Request{Start: in(31 * time.Hour), Reminders: []string{"2h"}}) // at 5, and starts at 7
+		soon := b.book(Request{Start: in(6 * time.Hour), Reminders: []string{"2h"}})   // at 4, and starts at 6
+		b.Pass(10 * time.Second)
+		quiet("22:00", "08:00")
+		if at := b.get(early.ID).Reminders[0].At; at.Hour() != 21 {
+			t.Errorf("the reminder for 7 comes at %v", at)
+		}
+		b.wantStates(soon.ID, "dropped quiet_hours")
+		quiet("10:00", "12:00") // what was set was wrong
+		b.wantStates(soon.ID, "waiting")
+		b.Pass(30 * time.Hour)
+		var got []string
+		for _, at := range b.at {
+			got = append(got, at.UTC().Format("2 15:04"))
+		}
+		if want := "[1 04:00 1 08:00 2 05:00]"; fmt.Sprint(got) != want {
+			t.Errorf("messages at %v, not %s", got, want)
+		}
+	})
+}
+
 func TestAMessageArrivesOnceWhateverTheNetworkAnswers(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		made := b.book(Request{Start: in(26 * time.Hour)})

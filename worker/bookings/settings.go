@@ -2,6 +2,7 @@ package bookings
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -44,7 +45,8 @@ func (w *Worker) Settings(tx *store.Tx) (s Settings, err error) {
 	return s, err
 }
 
-// SetSettings stores the defaults of bookings. Those that are there keep their times; quiet hours hold for them too.
+// SetSettings stores the defaults of bookings. Those that are there keep what they have, but new quiet hours hold for them
+// too.
 func (w *Worker) SetSettings(tx *store.Tx, s Settings) error {
 	if _, err := checkLength("duration", s.Duration, minDuration, maxDuration); err != nil {
 		return err
@@ -80,7 +82,41 @@ func (w *Worker) SetSettings(tx *store.Tx, s Settings) error {
 			}
 		}
 	}
-	return worker.SetSetting(tx, settingsName, s)
+	was, err := w.Settings(tx)
+	if err != nil {
+		return err
+	}
+	if err := worker.SetSetting(tx, settingsName, s); err != nil || s.QuietFrom == was.QuietFrom && s.QuietTo == was.QuietTo {
+		return err
+	}
+	return s.planAnew(tx)
+}
+
+// planAnew gives the messages that are still to come their times by other quiet hours.
+func (s Settings) planAnew(tx *store.Tx) error {
+	for _, bot := range tx.Identities.Of("telegram") {
+		for _, b := range slices.Collect(tx.Bookings.Open(bot.ID)) {
+			zone, err := location(b.Zone)
+			if err != nil {
+				return err
+			}
+			var running *store.ConflictError
+			if _, err := open(tx, b.ID); errors.As(err, &running) {
+				continue // what comes after the message that is under way heeds quiet hours when it is due
+			} else if err != nil {
+				return err
+			}
+			before := make([]time.Duration, len(b.Reminders))
+			for i, r := range b.Reminders {
+				before[i] = r.Before
+			}
+			s.plan(&b, before, false, tx.Now(), zone)
+			if err := errors.Join(tx.Bookings.Put(&b), putJobs(tx, b)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // The kinds of templates.

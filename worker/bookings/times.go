@@ -89,7 +89,7 @@ func (s Settings) outsideQuiet(at, start, now time.Time, zone *time.Location) (t
 }
 
 // plan gives a booking its reminders, so long before the start, and its feedback question. After a move all of them are
-// new; else those stay as they are that are not waiting any more.
+// new; else those stay as they are that are not waiting any more, but for those whose time is still to come.
 func (s Settings) plan(b *store.Booking, before []time.Duration, moved bool, now time.Time, zone *time.Location) {
 	var all []store.BookingReminder
 	for _, d := range before {
@@ -101,7 +101,7 @@ func (s Settings) plan(b *store.Booking, before []time.Duration, moved bool, now
 		}
 		if !moved && r.State == store.MessageWaiting && !r.At.After(now) && b.Start.After(now.Add(time.Second)) {
 			r.At = now.Add(time.Second) // it is due already, and waits for its bot: its job is written anew for it
-		} else if r.State == "" || r.State == store.MessageWaiting {
+		} else if r.State == "" || r.State == store.MessageWaiting || r.State == store.MessageDropped && r.At.After(now) {
 			s.planReminder(&r, b.Start, now, zone)
 		}
 		all = append(all, r)
