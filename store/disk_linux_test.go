@@ -120,3 +120,23 @@ func TestAFullDiskRefusesWritesAndServesAgainWhenThereIsSpace(t *testing.T) {
 		t.Errorf("%d rows after reopening, %d were confirmed", len(got), len(confirmed))
 	}
 }
+
+func TestABackupGoesToAnotherDisk(t *testing.T) {
+	db := newDB(t, Options{})
+	dir, err := os.MkdirTemp("/dev/shm", "belfry")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	if err := db.Backup(filepath.Join(dir, "copy.db")); err != nil {
+		t.Fatal(err)
+	}
+	there, err := filepath.Glob(filepath.Join(dir, "*"))
+	left, bad := filepath.Glob(db.Path() + "-*")
+	if err := errors.Join(err, bad); err != nil || len(there) != 1 || len(left) > 0 {
+		t.Errorf("there are %v, and %v stayed beside the file: %v", there, left, err)
+	}
+	if problems, err := db.opts.Verifier.Verify(t.Context(), there[0]); err != nil || len(problems) > 0 {
+		t.Errorf("the backup is bad: %v, %v", problems, err)
+	}
+}

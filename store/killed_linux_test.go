@@ -91,7 +91,7 @@ func TestWhatAKilledBackupLeavesIsRemoved(t *testing.T) {
 			look := time.NewTicker(10 * time.Millisecond)
 			defer look.Stop()
 			for left := ""; left == ""; <-look.C {
-				if _, err := os.Stat(from + ".backup" + unverified); err == nil {
+				if _, err := os.Stat(from + "-backup" + unverified); err == nil {
 					left = from
 				}
 			}
@@ -103,7 +103,7 @@ func TestWhatAKilledBackupLeavesIsRemoved(t *testing.T) {
 				if db, err = Open(from, Options{}); err != nil {
 					t.Fatal(err)
 				}
-			} else if err := os.Rename(from+".backup"+unverified, path+".backup"+unverified); err != nil {
+			} else if err := os.Rename(from+"-backup"+unverified, path+"-backup"+unverified); err != nil {
 				t.Fatal(err)
 			}
 			if err := errors.Join(again(db), db.Close()); err != nil {

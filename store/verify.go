@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -242,30 +243,46 @@ func removeUnverified(dir string) error {
 	return err
 }
 
-// Backup writes a copy of the file as the last commit left it. The copy is verified before it
-// appears at path, which must not exist yet.
+// Backup writes a copy of the file as the last commit left it. It is written and verified beside the file, and then moved
+// to path, which must not exist yet: a disk that is slow or hangs there holds up nothing here.
 func (db *DB) Backup(path string) error {
 	if _, err := os.Lstat(path); err == nil {
 		return Invalid("file", "invalid.exists", path)
 	}
 	db.backups.Lock() // those that others leave behind are of no use to anybody
 	defer db.backups.Unlock()
-	if err := removeUnverified(filepath.Dir(path)); err != nil {
+	if err := removeUnverified(filepath.Dir(db.path)); err != nil {
 		return fmt.Errorf("back up to %s: %w", path, err)
 	}
-	temporary := path + unverified
-	if err := db.snapshot(temporary); err != nil {
+	beside := db.path + "-backup" + unverified
+	if err := db.snapshot(beside); err != nil {
 		return fmt.Errorf("back up to %s: %w", path, err)
 	}
-	problems, err := db.opts.Verifier.Verify(context.Background(), temporary)
+	problems, err := db.opts.Verifier.Verify(context.Background(), beside)
 	if err == nil && len(problems) > 0 {
 		err = fmt.Errorf("%d problems, the first: %s", len(problems), problems[0])
 	}
 	if err != nil {
-		return fmt.Errorf("back up to %s: the copy is bad and was left at %s: %w", path, temporary, err)
+		return fmt.Errorf("back up to %s: the copy is bad and was left at %s: %w", path, beside, err)
 	}
-	if err := rename(temporary, path); err != nil {
+	if err := Move(beside, path); err != nil {
 		return fmt.Errorf("back up to %s: %w", path, err)
 	}
 	return nil
+}
+
+// Move brings a file to its place, where it appears whole or not at all, also on another filesystem.
+func Move(from, to string) error {
+	if rename(from, to) == nil {
+		return nil
+	}
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if err := writeWhole(to, func(out io.Writer) error { _, err := io.Copy(out, in); return err }); err != nil {
+		return err
+	}
+	return os.Remove(from)
 }

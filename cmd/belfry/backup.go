@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -55,7 +54,7 @@ func backup(ctx context.Context, l *local, file string, sealed bool, passphrase 
 		_, err = fmt.Fprintf(l.out, "%s: written, verified and sealed, with the key of its logins\n", file)
 		return err
 	}
-	if err := move(beside, file); err != nil {
+	if err := store.Move(beside, file); err != nil {
 		return fmt.Errorf("the copy is good but stayed at %s: %w", beside, err)
 	}
 	_, err = fmt.Fprintf(l.out, `%s: written and verified
@@ -63,30 +62,4 @@ Its logins are sealed with the key in %s: keep a copy of that key elsewhere, too
 to be logged in again. With --sealed the backup carries it, encrypted with BELFRY_BACKUP_PASSPHRASE.
 `, file, keyFile)
 	return err
-}
-
-// move brings a file to its place, where it appears whole or not at all, also on another
-// filesystem.
-func move(from, to string) error {
-	if os.Rename(from, to) == nil {
-		return nil
-	}
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	part := to + ".part"
-	out, err := os.OpenFile(part, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	if err := errors.Join(err, out.Sync(), out.Close()); err != nil {
-		return errors.Join(err, os.Remove(part))
-	}
-	if err := os.Rename(part, to); err != nil {
-		return errors.Join(err, os.Remove(part))
-	}
-	return os.Remove(from)
 }
