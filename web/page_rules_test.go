@@ -65,7 +65,8 @@ func TestOwnersMakeAndUseRulesOnThePage(t *testing.T) {
 	if a := h.get("/rules/1/change"); !strings.Contains(a.body, `value="Morning"`) || !strings.Contains(a.body, "09:00, 18:30") {
 		t.Error(a.body)
 	}
-	changed := h.submit("/rules/1/change", "name", "Evening", "schedule_type", "custom", "dates", "2099-12-31T18:00", "source", "template", "template", "Good evening", "account", "1", "approval", "on")
+	evening := []string{"name", "Evening", "schedule_type", "custom", "dates", "2099-12-31T18:00", "source", "template", "template", "Good evening", "account", "1", "approval", "on"}
+	changed := h.submit("/rules/1/change", evening...)
 	if changed.status != http.StatusSeeOther {
 		t.Error(changed.status, changed.body)
 	}
@@ -74,6 +75,11 @@ func TestOwnersMakeAndUseRulesOnThePage(t *testing.T) {
 	}
 	if a := h.get("/jobs"); !strings.Contains(a.body, "Evening") {
 		t.Error(a.body)
+	}
+	h.api("PATCH", "/auto-posting/rules/1", `{"is_active":false}`)
+	h.submit("/rules/1/change", evening...)
+	if a := h.get("/rules/1"); !strings.Contains(a.body, "do-resume") {
+		t.Error("a rule that was switched off is not any more once it is changed:", a.body)
 	}
 	h.submit("/language", "lang", "ru", "back", "/rules/1")
 	for _, path := range []string{"/rules", "/rules/1", "/rules/new", "/rules/1/change", "/rules/1/remove"} {

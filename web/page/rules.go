@@ -200,7 +200,7 @@ func lines(text string) (all []string) {
 
 // fillRequest changes a request to what the form says. What the form does not show stays.
 func (f form) fillRequest(r *rules.Request) {
-	r.Name, r.Active = f.get("name"), true
+	r.Name = f.get("name")
 	r.ScheduleType, r.Schedule = f.ruleSchedule()
 	c := &r.Content
 	c.Source, c.Title, c.Description = f.get("source"), f.get("title"), f.get("description")
@@ -275,7 +275,7 @@ func (s rulePages) save(c echo.Context, r *store.Rule) error {
 	saved, done := uint64(0), "rule-added"
 	var draft rules.Draft
 	if r == nil {
-		var request rules.Request
+		request := rules.Request{Active: true}
 		f.fillRequest(&request)
 		if draft, err = s.worker.Prepare(c.Request().Context(), request); err == nil {
 			saved, err = s.once(v, "rules", f.get("form"), func(tx *store.Tx) (uint64, error) {
@@ -285,7 +285,11 @@ func (s rulePages) save(c echo.Context, r *store.Rule) error {
 		}
 	} else {
 		saved, done = r.ID, "rule-changed"
-		if draft, err = s.worker.PrepareChange(c.Request().Context(), r.ID, f.fillRequest); err == nil {
+		fill := func(q *rules.Request) {
+			f.fillRequest(q)
+			q.Active = q.Active || s.worker.Ended(*r) // what has ended goes on with what it is given; what was switched off stays off
+		}
+		if draft, err = s.worker.PrepareChange(c.Request().Context(), r.ID, fill); err == nil {
 			err = s.DB.Update(func(tx *store.Tx) error { return failure(s.worker.Change(tx, draft)) })
 		}
 	}

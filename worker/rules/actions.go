@@ -61,6 +61,12 @@ func listEnded(r store.Rule) bool {
 	return r.Content.Source == "list" && r.Content.Order == "once" && r.Position >= len(r.Content.Items)
 }
 
+// Ended reports whether nothing is left to do for a rule. Another that is not active was switched off by its owner.
+func (w *Worker) Ended(r store.Rule) bool {
+	next, err := scheduler.Next(r.Trigger, r.JobName(), w.db.Now())
+	return listEnded(r) || err == nil && next.IsZero()
+}
+
 // putJob writes the job of a rule that is active, and removes that of one that is not.
 func putJob(tx *store.Tx, rule store.Rule) error {
 	if !rule.Active {
