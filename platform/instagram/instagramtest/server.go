@@ -96,7 +96,6 @@ type Server struct {
 	containers map[string]*container
 	posts      []Post
 	faults     []Fault
-	calls      []string
 	troubles   []string
 	last       int64
 }
@@ -150,21 +149,6 @@ func (s *Server) Posts() []Post {
 	return slices.Clone(s.posts)
 }
 
-// Calls returns the names of the calls so far, those included that were refused.
-func (s *Server) Calls() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.calls)
-}
-
-// Token returns the token that an account has now.
-func (s *Server) Token(id int64) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	i := slices.IndexFunc(s.accounts, func(a Account) bool { return a.ID == id })
-	return s.accounts[i].Token
-}
-
 // answer is what a call is answered with.
 type answer struct {
 	status int
@@ -185,7 +169,6 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Lock()
 	call, do := s.route(r)
-	s.calls = append(s.calls, call)
 	i := slices.IndexFunc(s.faults, func(f Fault) bool { return f.Call == call })
 	var f Fault
 	if i >= 0 {

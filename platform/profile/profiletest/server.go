@@ -1,7 +1,7 @@
 // Package profiletest is a small Instagram for tests and demonstrations, in the manner of
 // net/http/httptest: it knows whether profiles exist and answers as web_profile_info does, strictly
-// to callers that look like a browser, and takes faults. Beside it there are pages of a site of
-// no particular kind under /page/, /message/ and /leads/.
+// to callers that look like a browser. Beside it there are pages of a site of no particular kind
+// under /page/, /message/ and /leads/.
 //
 // Simpler than in Instagram: a profile has a name and nothing else, and the server never tires.
 package profiletest
@@ -55,7 +55,6 @@ type Server struct {
 	mu       sync.Mutex
 	accounts map[string]Behaviour // by name in lower case
 	asked    map[string]int
-	faults   []Behaviour // each request uses up one
 	rude     []string
 	total    int
 }
@@ -91,22 +90,6 @@ func (s *Server) Set(behaviour Behaviour, names ...string) {
 	}
 }
 
-// Fail answers the next n questions in this way, whomever they are about.
-func (s *Server) Fail(behaviour Behaviour, n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for range n {
-		s.faults = append(s.faults, behaviour)
-	}
-}
-
-// ClearFaults forgets the faults that were not met.
-func (s *Server) ClearFaults() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.faults = nil
-}
-
 // Asked returns how often a name was asked for.
 func (s *Server) Asked(name string) int {
 	s.mu.Lock()
@@ -134,11 +117,6 @@ func (s *Server) meet(name string) Behaviour {
 	defer s.mu.Unlock()
 	s.total++
 	s.asked[strings.ToLower(name)]++
-	if len(s.faults) > 0 {
-		next := s.faults[0]
-		s.faults = s.faults[1:]
-		return next
-	}
 	if behaviour, known := s.accounts[strings.ToLower(name)]; known {
 		return behaviour
 	}

@@ -87,7 +87,6 @@ type Server struct {
 	posts  []Post
 	media  map[string]*medium
 	faults []Fault
-	calls  []string
 	grants grants
 	last   int64
 }
@@ -150,13 +149,6 @@ func (s *Server) Posts() []Post {
 	return slices.Clone(s.posts)
 }
 
-// Calls returns the names of the calls so far, those included that were refused.
-func (s *Server) Calls() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.calls)
-}
-
 // Media returns the bytes of an upload.
 func (s *Server) Media(id string) []byte {
 	s.mu.Lock()
@@ -185,7 +177,6 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, call string, do f
 // answer carries a call out, unless a fault is in its way.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, call string, do func() (int, any)) {
 	s.mu.Lock()
-	s.calls = append(s.calls, call)
 	i := slices.IndexFunc(s.faults, func(f Fault) bool { return f.Call == call })
 	var f Fault
 	if i >= 0 {
