@@ -28,8 +28,9 @@ type Alert struct {
 
 	// Flaps says that it was raised several times within an hour. It is over when it has been right for longer.
 	Flaps bool `json:"flaps,omitempty"`
-	// Untold says that the admins and the webhook are still to be notified.
-	Untold bool `json:"untold,omitempty"`
+	// Untold says that the admins and the webhook are still to be notified, and Told is what Count was when they were.
+	Untold bool  `json:"untold,omitempty"`
+	Told   int64 `json:"told,omitempty"`
 
 	RaisedAt       time.Time `json:"raised_at"`
 	GoneAt         time.Time `json:"gone_at,omitzero"` // since when it seems to be over
@@ -153,7 +154,8 @@ func (t Alerts) Add(a *Alert) error {
 }
 
 // Raise writes that something is wrong: as a new alert or, if one of the kind about the same stands, in that
-// one. The admins are notified of a new alert, and of each further failure of a post or a task.
+// one. The admins are notified of a new alert, of each further failure of a post or a task, and where it has become
+// worse than what they were told and have seen.
 func (t Alerts) Raise(a Alert) error {
 	a.Name, a.Reason.Detail = Shorten(a.Name, maxAlertName), Shorten(a.Reason.Detail, maxAlertDetail)
 	known, err := t.Standing(a.Kind, a.About)
@@ -172,9 +174,12 @@ func (t Alerts) Raise(a Alert) error {
 		if a.Subject == 0 && !a.Kind.Lasts() { // it is about many, and these come on top
 			a.Count += known.Count
 		}
+		if a.worse(known) {
+			known.Untold, known.AcknowledgedAt, known.AcknowledgedBy = true, time.Time{}, ""
+		}
 		known.Subject, known.Name, known.Reason, known.Count, known.Limit = a.Subject, a.Name, a.Reason, a.Count, a.Limit
 		known.ChangedAt, known.GoneAt, known.Untold = a.ChangedAt, time.Time{}, known.Untold || !a.Kind.Lasts()
-	case a.Subject != 0 && !a.Kind.Lasts() && t.count("state", key(nil).str(string(AlertOpen)), maxOpenAlerts) == maxOpenAlerts:
+	case (a.Kind == AlertPostFailed || a.Kind == AlertTaskFailed) && a.Subject != 0 && t.count("state", key(nil).str(string(AlertOpen)), maxOpenAlerts) == maxOpenAlerts:
 		return t.Raise(Alert{Kind: AlertPostFailed, About: "more", Count: 1})
 	default:
 		known, known.RaisedAt, known.Untold = a, t.in().Now(), true
@@ -187,6 +192,18 @@ func (t Alerts) Raise(a Alert) error {
 		return fmt.Errorf("raise an alert about %s: %w", a.About, err)
 	}
 	return nil
+}
+
+// worse reports whether people have to look once more at what they know: an account that could not connect has to be
+// logged in, or a stage that gave a message up gives up all.
+func (a Alert) worse(known Alert) bool {
+	switch a.Kind {
+	case AlertLogin:
+		return a.Reason.Code != known.Reason.Code && a.Reason.Code != ReasonNotConnected
+	case AlertStageParked:
+		return a.Count >= 4*known.Told+10
+	}
+	return false
 }
 
 // latest returns how many of the latest alerts were raised within a time, of a kind and about the same.

@@ -2,6 +2,7 @@ package alerts
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -107,6 +108,29 @@ func TestManyFailuresAreOneMessage(t *testing.T) {
 		}
 		b.Pass(10 * time.Minute)
 		b.wantTold("all was seen")
+	})
+}
+
+func TestAStormHidesNoOtherKind(t *testing.T) {
+	inBubble(t, Config{}, func(b *bench) {
+		for range 100 {
+			b.post(0, store.PostFailed)
+		}
+		b.Pass(2 * time.Minute)
+		b.told("admin")
+		b.post(0, store.PostUnknown)
+		b.Update(func(tx *store.Tx) error {
+			why := store.Reason{Code: store.ReasonRefused}
+			return errors.Join(tx.Alerts.Raise(store.Alert{Kind: store.AlertRulePaused, About: "rule_2", Subject: 2, Name: "News", Reason: why, Count: 5}),
+				tx.Alerts.Raise(store.Alert{Kind: store.AlertBooking, About: "reminder_2", Subject: 2, Name: "@anna", Reason: why}))
+		})
+		kinds := map[store.AlertKind]int{}
+		for _, a := range b.alerts(store.AlertOpen) {
+			kinds[a.Kind]++
+		}
+		if kinds[store.AlertPostUnknown] != 1 || kinds[store.AlertRulePaused] != 1 || kinds[store.AlertBooking] != 1 {
+			t.Errorf("open %v", kinds)
+		}
 	})
 }
 

@@ -145,7 +145,7 @@ func (w *Worker) look(tx *store.Tx, s sight) (n news, err error) {
 			}
 		}
 		if a.Untold && a.State() == store.AlertOpen && a.GoneAt.IsZero() {
-			a.Untold = false
+			a.Untold, a.Told = false, a.Count
 			n.raised = append(n.raised, a)
 		}
 		if a == before {

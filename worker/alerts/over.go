@@ -65,12 +65,18 @@ func (w *Worker) ended(tx *store.Tx, a store.Alert, s sight) (over, well bool, e
 		}
 		runs := job.State == store.JobWaiting || job.State == store.JobRunning
 		return true, runs && !job.Paused && !job.Removed && job.Failures == 0 && !job.Trigger.Once(), nil
-	case store.AlertLogin:
+	case store.AlertLogin, store.AlertToken:
 		login, err := tx.Identities.Get(a.Subject)
 		if err != nil {
 			return gone(err)
 		}
 		return true, login.State == store.IdentityReady, nil
+	case store.AlertChannel:
+		channel, err := tx.Channels.Get(a.Subject)
+		if err != nil {
+			return gone(err)
+		}
+		return true, channel.Active && !channel.Removed, nil
 	case store.AlertOverdue:
 		return true, !waits(tx), nil
 	case store.AlertCopy, store.AlertBooking:

@@ -141,22 +141,34 @@ func TestWhatWasTakenAwayHasNotComeRight(t *testing.T) {
 			b.Update(func(tx *store.Tx) error { return tx.Identities.Put(&login) })
 			logins = append(logins, login)
 		}
+		shop := store.Identity{Name: "shop", Platform: "instagram", Kind: store.IdentityProfile, State: store.IdentityReady, Expires: time.Now().Add(24 * time.Hour)}
+		news := store.Channel{Username: "news", IdentityID: 1, PeerID: 7, Active: true, Failures: 3}
+		others := b.worker.cfg.Wrong
+		b.worker.cfg.Wrong = func(tx *store.Tx) []store.Alert {
+			if !news.Active {
+				return others(tx)
+			}
+			return append(others(tx), store.Alert{Kind: store.AlertChannel, About: news.JobName(), Subject: news.ID, Name: news.Name(), Count: 3})
+		}
+		b.Update(func(tx *store.Tx) error { return errors.Join(tx.Identities.Put(&shop), tx.Channels.Put(&news)) })
 		b.chore.set(true, 0)
 		for _, name := range []string{"chore_paused", "chore_removed"} {
 			b.job(store.Job{Name: name, Lane: name, Trigger: store.Trigger{Every: time.Minute}})
 		}
 		b.Pass(10 * time.Minute)
-		if told := b.told("admin"); len(told) != 4 {
+		if told := b.told("admin"); len(told) != 6 {
 			t.Fatalf("told %q", told)
 		}
 		b.Update(func(tx *store.Tx) error {
 			_, err := scheduler.Pause(tx, "chore_paused")
+			shop.State, news.Active = store.IdentityLogin, false
+			err = errors.Join(err, tx.Identities.Put(&shop), tx.Channels.Put(&news))
 			logins[1].State, logins[1].Reason = store.IdentityLogin, store.Reason{}
 			return errors.Join(err, scheduler.Delete(tx, "chore_removed"), tx.Identities.Delete(logins[0].ID), tx.Identities.Put(&logins[1]))
 		})
 		b.Pass(10 * time.Minute)
 		b.wantTold("nothing works again")
-		if over := b.alerts(store.AlertOver); len(over) != 4 {
+		if over := b.alerts(store.AlertOver); len(over) != 6 {
 			t.Errorf("over %+v", over)
 		}
 	})

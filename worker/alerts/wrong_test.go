@@ -227,3 +227,29 @@ func TestAHeartThatDoesNotSeeIsStill(t *testing.T) {
 		b.open()
 	})
 }
+
+func TestWhatHasBecomeWorseIsToldAlthoughItWasSeen(t *testing.T) {
+	inBubble(t, Config{}, func(b *bench) {
+		login := store.Identity{Name: "main", Platform: "telegram", Kind: store.IdentityUser, State: store.IdentityReady}
+		b.Update(func(tx *store.Tx) error { return tx.Identities.Put(&login) })
+		b.connection = platform.Connection{State: platform.Connecting, Since: time.Now(), Err: "no route to host"}
+		parked := store.Alert{Kind: store.AlertStageParked, About: "vision", Name: "vision", Reason: store.Reason{Code: store.ReasonError}, Count: 1}
+		others := b.worker.cfg.Wrong
+		b.worker.cfg.Wrong = func(tx *store.Tx) []store.Alert { return append(others(tx), parked) }
+		b.Pass(10 * time.Minute)
+		b.told("admin")
+		b.Update(func(tx *store.Tx) error { _, err := b.worker.AcknowledgeAll(tx, "anna", time.Time{}); return err })
+		parked.Count = 3
+		b.Pass(10 * time.Minute)
+		b.wantTold("it is as it was")
+		parked.Count = 5000 // the key of the AI has ended
+		b.Pass(10 * time.Minute)
+		b.wantTold("all are given up", "⚠️ Stage “vision” of the pipeline has given up 5,000 messages")
+		// The network is back, and the first call says that the session was ended.
+		b.connection = platform.Connection{State: platform.Off}
+		login.State, login.Reason = store.IdentityLogin, store.Reason{Code: store.ReasonLogin, Detail: "SESSION_REVOKED"}
+		b.Update(func(tx *store.Tx) error { return tx.Identities.Put(&login) })
+		b.Pass(10 * time.Minute)
+		b.wantTold("the account was logged out", "⚠️ The account main cannot post")
+	})
+}
