@@ -245,6 +245,8 @@ func (w *wiring) publishing() (err error) {
 	w.made.tasks = tasks.New(w.db, w.telegram, sends)
 	w.made.setup.OnChange(func(lang string, zone *time.Location) {
 		w.made.rules.SetLocale(lang, zone)
+		w.made.bookings.SetLocale(lang, zone)
+		w.made.jobs.SetLocale(lang, zone)
 		w.made.tasks.SetZone(zone)
 	})
 	return nil

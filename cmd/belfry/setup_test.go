@@ -7,14 +7,19 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/rs/zerolog"
 
 	"belfry/platform/instagram/instagramtest"
 	"belfry/platform/telegram/telegramtest"
+	"belfry/store"
+	"belfry/worker/jobs"
+	"belfry/worker/setup"
 )
 
 // tab is a tab of a real Chromium.
@@ -203,4 +208,32 @@ func TestTheSetupLeadsFromAnEmptyFolderToAPublishedPost(t *testing.T) {
 		t.Errorf("the bot does not answer after a restart: %v", err)
 	}
 	p.stop()
+}
+
+func TestTheZoneOfThePageHoldsAtOnceForJobsAndBookings(t *testing.T) {
+	s := defaultSettings()
+	dir := t.TempDir()
+	s.fileSetting = fileSetting{DB: filepath.Join(dir, "belfry.db"), KeyFile: filepath.Join(dir, "key", "belfry.key")}
+	s.Media = filepath.Join(dir, "media")
+	key, err := s.key(true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened, err := s.open(zerolog.Nop(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer opened.db.Close()
+	if err := opened.workers.setup.SetLocale(setup.Locale{Timezone: "Europe/Moscow", Lang: "ru"}); err != nil {
+		t.Fatal(err)
+	}
+	if trigger, err := opened.workers.jobs.Trigger(jobs.Schedule{Times: []string{"09:00"}}); err != nil || trigger.Zone != "Europe/Moscow" {
+		t.Errorf("a job at 09:00 runs at that time of %s, %v", trigger.Zone, err)
+	}
+	_ = opened.db.View(func(tx *store.Tx) error {
+		if s, err := opened.workers.bookings.Settings(tx); s.Zone != "Europe/Moscow" || s.Lang != "ru" {
+			t.Errorf("bookings are in %s, and clients are written to in %s: %v", s.Zone, s.Lang, err)
+		}
+		return nil
+	})
 }

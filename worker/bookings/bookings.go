@@ -7,6 +7,7 @@ package bookings
 import (
 	"cmp"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"belfry/i18n"
@@ -45,6 +46,13 @@ type Worker struct {
 	as     func(identityID uint64) platform.Publisher
 	teller Teller
 	cfg    Config
+	locale atomic.Pointer[locale]
+}
+
+// locale is the language and the zone of the owner.
+type locale struct {
+	lang string
+	zone *time.Location
 }
 
 // New returns a worker for the bookings in db, whose messages the publishers of its bots send.
@@ -52,9 +60,13 @@ func New(db *store.DB, as func(identityID uint64) platform.Publisher, teller Tel
 	if cfg.Plain == nil {
 		cfg.Plain = func(p store.Post) string { return p.Text }
 	}
-	cfg.Zone, cfg.Lang = cmp.Or(cfg.Zone, time.UTC), cmp.Or(cfg.Lang, i18n.Languages[0])
-	return &Worker{db, as, teller, cfg}
+	w := &Worker{db: db, as: as, teller: teller, cfg: cfg}
+	w.SetLocale(cmp.Or(cfg.Lang, i18n.Languages[0]), cmp.Or(cfg.Zone, time.UTC))
+	return w
 }
+
+// SetLocale sets the language of what the owner is told and the zone of digests, and both of bookings that say nothing.
+func (w *Worker) SetLocale(lang string, zone *time.Location) { w.locale.Store(&locale{lang, zone}) }
 
 // Module is what the worker brings to the program.
 func (w *Worker) Module() worker.Module {
@@ -79,7 +91,7 @@ func title(b store.Booking) string { return b.Service + " – " + b.Client }
 func (w *Worker) printer(tx *store.Tx, b store.Booking) i18n.Printer {
 	zone, err := time.LoadLocation(b.Zone)
 	if err != nil {
-		zone = w.cfg.Zone
+		zone = w.locale.Load().zone
 	}
 	say := i18n.For(b.Lang, zone)
 	say.Now = tx.Now()
@@ -93,7 +105,8 @@ func (w *Worker) tell(tx *store.Tx, text string) error {
 
 // owner says what the owner is told.
 func (w *Worker) owner(tx *store.Tx) i18n.Printer {
-	say := i18n.For(w.cfg.Lang, w.cfg.Zone)
+	l := w.locale.Load()
+	say := i18n.For(l.lang, l.zone)
 	say.Now = tx.Now()
 	return say
 }

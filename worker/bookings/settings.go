@@ -40,7 +40,8 @@ const (
 
 // Settings returns the defaults of bookings.
 func (w *Worker) Settings(tx *store.Tx) (s Settings, err error) {
-	s = Settings{Duration: "1h", Reminders: []string{"24h", "2h", "1h"}, FeedbackAfter: "1h", Lang: w.cfg.Lang, Zone: w.cfg.Zone.String()}
+	l := w.locale.Load()
+	s = Settings{Duration: "1h", Reminders: []string{"24h", "2h", "1h"}, FeedbackAfter: "1h", Lang: l.lang, Zone: l.zone.String()}
 	err = worker.Setting(tx, settingsName, &s)
 	return s, err
 }

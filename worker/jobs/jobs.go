@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"errors"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"belfry/i18n"
@@ -86,17 +87,25 @@ type Worker struct {
 	with  Workers
 	cfg   Config
 	calls http.RoundTripper // of webhooks
-	say   i18n.Printer
+	say   atomic.Pointer[i18n.Printer]
 }
 
 // New returns a worker for the jobs in db.
 func New(db *store.DB, with Workers, cfg Config) *Worker {
-	cfg.Zone, cfg.BackupKeep = cmp.Or(cfg.Zone, time.UTC), cmp.Or(cfg.BackupKeep, 7)
-	return &Worker{db, with, cfg, webhook.Guarded(cfg.Private), i18n.For(cfg.Lang, cfg.Zone)}
+	cfg.BackupKeep = cmp.Or(cfg.BackupKeep, 7)
+	w := &Worker{db: db, with: with, cfg: cfg, calls: webhook.Guarded(cfg.Private)}
+	w.SetLocale(cfg.Lang, cmp.Or(cfg.Zone, time.UTC))
+	return w
+}
+
+// SetLocale sets the language of what is told, and the zone of triggers that name none.
+func (w *Worker) SetLocale(lang string, zone *time.Location) {
+	say := i18n.For(lang, zone)
+	w.say.Store(&say)
 }
 
 // Zone is the time zone of triggers that name none.
-func (w *Worker) Zone() *time.Location { return w.cfg.Zone }
+func (w *Worker) Zone() *time.Location { return w.say.Load().Zone }
 
 // Module is what the worker brings to the program.
 func (w *Worker) Module() worker.Module {

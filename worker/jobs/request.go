@@ -68,7 +68,7 @@ func (w *Worker) Trigger(s Schedule) (t store.Trigger, err error) {
 		}
 	default:
 		t.Cron, t.Times, t.Weekdays = strings.TrimSpace(s.Cron), s.Times, s.Days
-		t.Zone = cmp.Or(s.Zone, w.cfg.Zone.String())
+		t.Zone = cmp.Or(s.Zone, w.Zone().String())
 	}
 	if err != nil {
 		return t, err

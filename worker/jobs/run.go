@@ -77,7 +77,7 @@ func (w *Worker) take(tx *store.Tx, own *store.OwnJob) (err error) {
 		return nil
 	}
 	if own.Taken = err == nil; err != nil {
-		err = errors.New(w.say.Error(err))
+		err = errors.New(w.say.Load().Error(err))
 	}
 	return err
 }
