@@ -33,8 +33,10 @@ const (
 	// Deadline is how long a text may take, and DrawDeadline a picture.
 	Deadline     = 90 * time.Second
 	DrawDeadline = 3 * time.Minute
-	// longestWait bounds what a server may ask for.
+	// longestWait bounds what a server may ask for. One that says that it was asked too often, and no more, is left alone for
+	// defaultWait: such limits count by the minute.
 	longestWait = time.Hour
+	defaultWait = time.Minute
 	maxAnswer   = 8 << 20  // bytes
 	maxPicture  = 32 << 20 // bytes of an answer
 	quality     = 92       // of the JPEGs that are made here
@@ -276,17 +278,17 @@ func (a answer) text() (Text, error) {
 // refused sorts an answer that is no success.
 func refused(response *http.Response, given problem) *platform.Error {
 	why := cmp.Or(given.Error.Message, http.StatusText(response.StatusCode))
-	kind := platform.Refused
+	kind, wait := platform.Refused, retryAfter(response)
 	switch status := response.StatusCode; {
 	case given.Error.Code == "insufficient_quota": // waiting does not help
 	case status == http.StatusTooManyRequests:
-		kind = platform.Wait
+		kind, wait = platform.Wait, cmp.Or(wait, defaultWait)
 	case status == http.StatusRequestTimeout || status >= http.StatusInternalServerError:
 		kind = platform.Transient
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		why += " (check OPENAI_API_KEY)"
 	}
-	return failed(kind, retryAfter(response), "the AI answered %d: %s", response.StatusCode, why)
+	return failed(kind, wait, "the AI answered %d: %s", response.StatusCode, why)
 }
 
 // retryAfter is how long a server asks to wait, in seconds or until a date.

@@ -35,6 +35,7 @@ func TestAnswersAreTextsOrSortedErrors(t *testing.T) {
 		tokens int
 	}{
 		{aitest.Limited, platform.Wait, 20 * time.Second, "429", 0},
+		{aitest.Crowded, platform.Wait, time.Minute, "429", 0},
 		{aitest.Quota, platform.Refused, 0, "quota", 0},
 		{aitest.Down, platform.Transient, 0, "503", 0},
 		{aitest.Slow, platform.Transient, 0, "did not answer", 0},

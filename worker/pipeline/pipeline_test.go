@@ -438,6 +438,37 @@ func TestAStageWaitsAsTheAIAsks(t *testing.T) {
 }
 
 // Whether its members come in one read of the channel or in several, and whether something follows them or not.
+func TestNothingWaitsForAnAIThatChoosesNoTags(t *testing.T) {
+	inBubble(t, Config{AITags: true}, func(b *bench) {
+		calls := 0
+		answers := []func() (string, error){
+			func() (string, error) { return "Here are the tags: [\"spring\", \"ice\"]", nil },
+			func() (string, error) { return "I cannot tell.", nil },
+			func() (string, error) {
+				return "", &platform.Error{Kind: platform.Wait, Scope: platform.ScopeContent, Wait: 20 * time.Hour, Err: errors.New("the day's budget is used up")}
+			},
+			func() (string, error) {
+				return "", &platform.Error{Kind: platform.Transient, Scope: platform.ScopeContent, Err: errors.New("down")}
+			},
+		}
+		b.asked = func([]ai.Message) (string, error) { calls++; return answers[calls-1]() }
+		for range answers {
+			id := b.arrive(store.Message{Text: "Весна пришла"})[0]
+			b.Pass(time.Minute)
+			m, tags := b.message(id), "весна"
+			if calls == 1 {
+				tags = "ice spring весна"
+			}
+			if m.Stages["index"].State != store.StageDone || strings.Join(m.Tags, " ") != tags || m.Stages["tag"].Reason.Zero() != (calls == 1) {
+				t.Errorf("answer %d: tags %v, %+v", calls, m.Tags, m.Stages)
+			}
+		}
+		if b.Pass(time.Hour); calls != len(answers) {
+			t.Errorf("%d questions for %d messages", calls, len(answers))
+		}
+	})
+}
+
 func TestAnAlbumIsPutTogetherOnce(t *testing.T) {
 	inBubble(t, Config{}, func(b *bench) {
 		albums := func(want uint64, when string) {

@@ -3,11 +3,11 @@ package pipeline
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"belfry/platform"
 	"belfry/platform/ai"
 	"belfry/store"
 	"belfry/worker/search"
@@ -17,11 +17,12 @@ import (
 const maxTags = 20
 
 // tag is the stage that tags messages by the owner's rules and, if that is set, by the AI. It is carried out once more
-// when it is known what a picture shows.
+// when it is known what a picture shows. Search and watches come after it, so nothing waits for an AI that does not choose:
+// such a message has the tags of the rules.
 func (w *Worker) tag(name string, from store.Topic) Stage {
 	s := Stage{Name: name, From: from, To: store.TopicTagged, Batch: 64, Parallel: 1, Deadline: 10 * time.Second, Attempts: 5}
 	if w.askTags() {
-		s.Batch, s.Parallel, s.Deadline, s.Attempts = 8, 4, ai.Deadline, 12
+		s.Batch, s.Parallel, s.Deadline = 8, 4, ai.Deadline+10*time.Second
 	}
 	s.Work = func(ctx context.Context, _ store.Event, m store.Message) (Result, error) {
 		text := search.TagText(m)
@@ -37,17 +38,18 @@ func (w *Worker) tag(name string, from store.Topic) Stage {
 			return Result{}, err
 		}
 		tags := search.Tags(rules, text)
+		var why store.Reason
 		if w.askTags() {
 			chosen, err := w.chooseTags(ctx, rules, text)
 			if err != nil {
-				return Result{}, err
+				why = store.Reason{Code: store.ReasonError, Detail: store.Shorten(err.Error(), 500)}
 			}
 			tags = append(tags, chosen...)
 		}
 		slices.Sort(tags)
 		tags = slices.Compact(tags)
 		tags = tags[:min(len(tags), maxTags)]
-		return Result{Write: func(_ *store.Tx, m *store.Message) error {
+		return Result{Why: why, Write: func(_ *store.Tx, m *store.Message) error {
 			m.Tags, m.Language = tags, search.Language(text)
 			return nil
 		}}, nil
@@ -71,10 +73,13 @@ func (w *Worker) chooseTags(ctx context.Context, rules []store.TagRule, text str
 	if err != nil {
 		return nil, err
 	}
-	answer = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(answer), "```"), "json"), "```")
+	from, to := strings.Index(answer, "["), strings.LastIndex(answer, "]") // models like to say more
 	var tags []string
-	if err := json.Unmarshal([]byte(answer), &tags); err != nil {
-		return nil, &platform.Error{Kind: platform.Transient, Scope: platform.ScopeContent, Err: err}
+	if from < 0 || to < from {
+		return nil, fmt.Errorf("the AI answered with no array of tags: %s", store.Shorten(answer, 100))
+	}
+	if err := json.Unmarshal([]byte(answer[from:to+1]), &tags); err != nil {
+		return nil, fmt.Errorf("the AI answered with no array of tags: %w", err)
 	}
 	var good []string
 	for _, tag := range tags {

@@ -1,7 +1,9 @@
 package rules
 
 import (
+	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -58,6 +60,57 @@ func TestTheDaysBudgetOfTheAIDoesNotPauseARule(t *testing.T) {
 		b.Pass(2 * day)
 		if r := b.rule(rule.ID); r.Stopped || r.Failed == 0 || b.count() < 2 {
 			t.Errorf("%d posts; %+v", b.count(), r)
+		}
+	})
+}
+
+func TestWhatIsReadLeavesTheRulesTheirQuestions(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		busy := false
+		b.wrote = func([]ai.Message) (ai.Text, error) {
+			if busy {
+				return ai.Text{}, &platform.Error{Kind: platform.Wait, Scope: platform.ScopeContent, Err: errors.New("too many requests")}
+			}
+			return ai.Text{Text: "fine"}, nil
+		}
+		b.make(Config{AIRequests: 10})
+		b.add(Request{Content: store.RuleContent{Title: "News"}})
+		ask := func() (answered int) {
+			for range 20 { // pictures of channels that have waited since yesterday
+				if _, err := b.rules.Ask(context.Background(), nil); err == nil {
+					answered++
+				}
+			}
+			return answered
+		}
+		for range 3 {
+			busy = true
+			refused := ask() // costs nothing
+			busy = false
+			if answered := ask(); refused != 0 || answered != 8 {
+				t.Errorf("%d and %d of 10 questions of the day were answered", refused, answered)
+			}
+			b.Pass(day)
+		}
+		if b.count() != 3 {
+			t.Errorf("%d posts in three days", b.count())
+		}
+	})
+}
+
+func TestAnAnswerThatIsTooLongIsAskedForAgain(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		asked := 0
+		b.wrote = func([]ai.Message) (ai.Text, error) {
+			if asked++; asked%3 != 0 {
+				return ai.Text{Text: strings.Repeat("x", 61)}, nil // the network takes 60
+			}
+			return ai.Text{Text: "fine"}, nil
+		}
+		b.make(Config{})
+		rule := b.add(Request{Content: store.RuleContent{Title: "News"}})
+		if b.Pass(3 * day); b.count() != 3 {
+			t.Errorf("%d posts in three days, %d questions: %+v", b.count(), asked, b.rule(rule.ID).Reason)
 		}
 	})
 }

@@ -36,8 +36,8 @@ type Config struct {
 	AIImages   string `flag:"ai-image-model" env:"BELFRY_AI_IMAGE_MODEL" default:"gpt-image-1" help:"The model that makes pictures."`
 	Embed      string `flag:"embed-model" env:"BELFRY_EMBED_MODEL" help:"A model of the same server that makes vectors (embeddings), such as\ntext-embedding-3-small. With it messages of channels are also found by their meaning."`
 	Dimensions int    `flag:"embed-dimensions" env:"BELFRY_EMBED_DIMENSIONS" default:"0" help:"The length of its vectors, if the model can shorten them, such as 512;\n0 is its own. Each message takes about as many bytes in the file."`
-	AIRequests int    `flag:"ai-daily-requests" env:"BELFRY_AI_DAILY_REQUESTS" default:"500" help:"Questions to the AI a day at most."`
-	AITokens   int    `flag:"ai-daily-tokens" env:"BELFRY_AI_DAILY_TOKENS" default:"1000000" help:"Tokens of the AI a day at most."`
+	AIRequests int    `flag:"ai-daily-requests" env:"BELFRY_AI_DAILY_REQUESTS" default:"500" help:"Questions to the AI a day at most. A fifth is kept for posts."`
+	AITokens   int    `flag:"ai-daily-tokens" env:"BELFRY_AI_DAILY_TOKENS" default:"1000000" help:"Tokens of the AI a day at most. A fifth is kept for posts."`
 
 	// Zone is that of rules which name none, and of the AI's days; nil means UTC. Lang is the language of dates in texts.
 	Zone *time.Location

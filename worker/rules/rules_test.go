@@ -390,7 +390,7 @@ func TestOwnersPauseRunChangeAndRemoveRules(t *testing.T) {
 // Vectors count towards the day's tokens, and not towards its questions.
 func TestVectorsArePartOfTheBudgetOfTokens(t *testing.T) {
 	inBubble(t, func(b *bench) {
-		b.make(Config{AIRequests: 1, AITokens: 25})
+		b.make(Config{AIRequests: 1, AITokens: 30})
 		asked := 0
 		b.rules.sources.Embed = func(context.Context, []string) (ai.Vectors, error) {
 			asked++

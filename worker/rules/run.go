@@ -140,7 +140,7 @@ func (w *Worker) failed(r store.Rule, job store.Job, t texts, err error) schedul
 	if spent {
 		why = budget.Reason
 	}
-	wait, again := mayRepeat(err)
+	wait, again := w.mayRepeat(r, err)
 	if tries := r.Tries + 1; again && tries < attempts {
 		why.Code, why.N, why.Of = store.ReasonRetry, tries, attempts
 		pause := max(wait, scheduler.Retry{Backoff: backoff, Jitter: jitter}.Delay(tries))
@@ -180,8 +180,12 @@ func (w *Worker) failed(r store.Rule, job store.Job, t texts, err error) schedul
 	}}
 }
 
-// mayRepeat reports whether an error may be over soon, and how long to wait at least.
-func mayRepeat(err error) (wait time.Duration, again bool) {
+// mayRepeat reports whether an error may be over soon, and how long to wait at least. The AI may write a text that a network
+// takes, after one that it does not take.
+func (w *Worker) mayRepeat(r store.Rule, err error) (wait time.Duration, again bool) {
+	if wrong, ok := errors.AsType[*store.FieldError](err); ok && wrong.Field == "text" {
+		return 0, r.Content.Source == "ai" || r.Content.Source == "" && w.HasAI()
+	}
 	e, ok := errors.AsType[*platform.Error](err)
 	if !ok {
 		return 0, errors.Is(err, context.DeadlineExceeded)

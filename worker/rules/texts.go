@@ -161,10 +161,10 @@ func (w *Worker) refusal(err error) error {
 	return err
 }
 
-// Ask has the AI answer, within the day's budget. Its errors are of type [*platform.Error]; where the budget is used up, it
-// says until when.
+// Ask has the AI answer, within the part of the day's budget that is not kept for posts. Its errors are of type
+// [*platform.Error]; where the budget is used up, it says until when.
 func (w *Worker) Ask(ctx context.Context, messages []ai.Message) (string, error) {
-	text, err := w.askAI(ctx, messages)
+	text, err := w.askAI(ctx, messages, forReading)
 	return text, w.tomorrow(err)
 }
 
@@ -181,7 +181,7 @@ func (w *Worker) tomorrow(err error) error {
 // Embed has a model make vectors of texts, within the day's budget of tokens; these questions are no part of the budget
 // of questions. Its errors are those of [Worker.Ask].
 func (w *Worker) Embed(ctx context.Context, texts []string) (values [][]float32, err error) {
-	err = w.within(ctx, ai.Deadline, 0, func(ctx context.Context) (prompt, tokens int, err error) {
+	err = w.within(ctx, ai.Deadline, 0, forReading, func(ctx context.Context) (prompt, tokens int, err error) {
 		made, err := w.sources.Embed(ctx, texts)
 		values = made.Values
 		return made.Tokens, made.Tokens, err
@@ -191,11 +191,11 @@ func (w *Worker) Embed(ctx context.Context, texts []string) (values [][]float32,
 
 // ask has the AI write a post, within the day's budget. That it does not is an [errBudget] or a [*platform.Error].
 func (w *Worker) ask(ctx context.Context, b Brief) (string, error) {
-	return w.askAI(ctx, b.messages())
+	return w.askAI(ctx, b.messages(), forPosts)
 }
 
-func (w *Worker) askAI(ctx context.Context, messages []ai.Message) (text string, err error) {
-	err = w.within(ctx, ai.Deadline, 1, func(ctx context.Context) (prompt, tokens int, err error) {
+func (w *Worker) askAI(ctx context.Context, messages []ai.Message, part int) (text string, err error) {
+	err = w.within(ctx, ai.Deadline, 1, part, func(ctx context.Context) (prompt, tokens int, err error) {
 		written, err := w.sources.Write(ctx, messages)
 		text = written.Text
 		return written.Prompt, written.Tokens, err
@@ -210,7 +210,7 @@ func (w *Worker) Draw(ctx context.Context, b Brief) (store.MediaFile, error) {
 		return store.MediaFile{}, err
 	}
 	var drawn ai.Picture
-	err := w.within(ctx, ai.DrawDeadline, 1, func(ctx context.Context) (prompt, tokens int, err error) {
+	err := w.within(ctx, ai.DrawDeadline, 1, forPosts, func(ctx context.Context) (prompt, tokens int, err error) {
 		drawn, err = w.sources.Draw(ctx, "A picture for a post in a channel, without any text in it.\n"+b.task())
 		return drawn.Prompt, drawn.Tokens, err
 	})
@@ -220,9 +220,17 @@ func (w *Worker) Draw(ctx context.Context, b Brief) (store.MediaFile, error) {
 	return w.sources.Keep(ctx, "ai.jpg", "", bytes.NewReader(drawn.JPEG))
 }
 
-// within asks within the day's budget, of which it takes a number of questions and the tokens that ask returns.
-func (w *Worker) within(ctx context.Context, limit time.Duration, questions int, ask func(context.Context) (prompt, tokens int, err error)) error {
-	if err := w.spend(questions, 0, true); err != nil {
+// What the AI may be asked for something, in per cent of the day's budget. What is read, such as pictures of channels, has
+// no end, and must not leave the posts of rules without an answer.
+const (
+	forPosts   = 100
+	forReading = 80
+)
+
+// within asks within a part of the day's budget, of which it takes a number of questions and the tokens that ask returns. A
+// question that the AI has no time for does not count.
+func (w *Worker) within(ctx context.Context, limit time.Duration, questions, part int, ask func(context.Context) (prompt, tokens int, err error)) error {
+	if err := w.spend(questions, 0, part); err != nil {
 		if _, budget := errors.AsType[errBudget](err); budget {
 			w.requests.WithLabelValues(askedBudget).Inc()
 		}
@@ -238,7 +246,11 @@ func (w *Worker) within(ctx context.Context, limit time.Duration, questions int,
 	w.requests.WithLabelValues(result).Inc()
 	w.tokens.WithLabelValues(tokensPrompt).Add(float64(prompt))
 	w.tokens.WithLabelValues(tokensAnswer).Add(float64(max(0, tokens-prompt)))
-	if spent := w.spend(0, tokens, false); err == nil {
+	back := 0
+	if e, ok := errors.AsType[*platform.Error](err); ok && e.Kind == platform.Wait {
+		back = questions
+	}
+	if spent := w.spend(-back, tokens, 0); err == nil {
 		err = spent
 	}
 	return err
@@ -300,17 +312,17 @@ type errBudget struct{ store.Reason }
 
 func (e errBudget) Error() string { return "the day's budget of the AI is used up" }
 
-// spend counts what is asked of the AI. With ask, what would go beyond the day's budget is refused.
-func (w *Worker) spend(requests, tokens int, ask bool) error {
+// spend counts what is asked of the AI. What would go beyond a part of the day's budget is refused; without a part nothing is.
+func (w *Worker) spend(requests, tokens, part int) error {
 	return w.db.Update(func(tx *store.Tx) error {
 		today, err := w.Spent(tx)
 		if err != nil {
 			return err
 		}
-		if ask && (requests > 0 && today.Requests >= w.cfg.AIRequests || today.Tokens >= w.cfg.AITokens) {
+		if part > 0 && (requests > 0 && today.Requests >= w.cfg.AIRequests*part/100 || today.Tokens >= w.cfg.AITokens*part/100) {
 			return errBudget{store.Reason{Code: store.ReasonAIBudget, N: today.Requests, Of: w.cfg.AIRequests}}
 		}
-		today.Requests += requests
+		today.Requests = max(0, today.Requests+requests)
 		today.Tokens += tokens
 		return worker.SetSetting(tx, settingSpent, today)
 	})

@@ -30,6 +30,7 @@ type Fault string
 // The faults.
 const (
 	Limited  Fault = "limited"  // 429 with Retry-After: 20
+	Crowded  Fault = "crowded"  // 429 that does not say for how long
 	Quota    Fault = "quota"    // 429 for an account without money
 	Down     Fault = "down"     // 503
 	Slow     Fault = "slow"     // no answer before the caller goes away
@@ -252,8 +253,10 @@ func (s *Server) embed(w http.ResponseWriter, asked Embedding) {
 // fails lets a call fail in ways that are the same for texts and vectors.
 func fails(w http.ResponseWriter, r *http.Request, fault Fault) bool {
 	switch fault {
-	case Limited:
-		w.Header().Set("Retry-After", "20")
+	case Limited, Crowded:
+		if fault == Limited {
+			w.Header().Set("Retry-After", "20")
+		}
 		problem(w, http.StatusTooManyRequests, "Rate limit reached.", "rate_limit_exceeded")
 	case Quota:
 		problem(w, http.StatusTooManyRequests, "You exceeded your current quota.", "insufficient_quota")
