@@ -45,7 +45,9 @@ func (a *attempt) takeSlot(tx *store.Tx, job store.Job) (wait *scheduler.Outcome
 		return nil, fmt.Errorf("the posts of %s of late: %w", a.identity.Name, err)
 	}
 	now := tx.Now()
-	pace.Posts = window.Recent(without(pace.Posts, a.post.Slot), now)
+	others := without(pace.Posts, a.post.Slot)
+	ahead := len(others) > 0 && others[len(others)-1] > now.UnixMilli()
+	pace.Posts = window.Recent(others, now)
 	before, last := 0, time.Time{}
 	if a.post.Slot == 0 {
 		if before, last, err = waitingBefore(tx, a.post); err != nil {
@@ -53,6 +55,14 @@ func (a *attempt) takeSlot(tx *store.Tx, job store.Job) (wait *scheduler.Outcome
 		}
 	}
 	if at := worker.Later(window.Slot(pace.Posts, now, before), last); at.After(now) {
+		if ahead { // what a wrong clock has written counts as now once, and not at each look
+			if a.post.Slot != 0 {
+				pace.Posts = append(pace.Posts, a.post.Slot)
+			}
+			if err := tx.Paces.Put(&pace); err != nil {
+				return nil, err
+			}
+		}
 		why := store.Reason{Code: store.ReasonWindow, Until: at}
 		return &scheduler.Outcome{Again: at, Reason: why, Write: change(job, func(_ *store.Tx, p *store.Post) { p.Reason = why })}, nil
 	}

@@ -126,3 +126,30 @@ func TestAnOutageAndAnUploadTakeNoSlots(t *testing.T) {
 		w.at = nil
 	})
 }
+
+func TestAWindowThatAWrongClockHasFilledEnds(t *testing.T) {
+	for window, c := range map[string]struct {
+		planned      int
+		ahead, waits time.Duration
+	}{"30/1h": {40, 30 * 24 * time.Hour, 2 * time.Hour}, "1/1h": {1, 3 * time.Hour, 100 * time.Minute}, "3/24h": {3, 20 * time.Hour, 26 * time.Hour}} {
+		inBubble(t, func(b *bench) {
+			b.Update(func(tx *store.Tx) error {
+				i, err := tx.Identities.Get(b.firstID)
+				i.Window = window
+				return errors.Join(err, tx.Identities.Put(&i))
+			})
+			for i := range c.planned {
+				b.schedule(time.Duration(i+1)*c.ahead/time.Duration(c.planned+1), Request{})
+			}
+			b.Pass(time.Second)
+			b.SetClock(c.ahead)
+			b.Pass(10 * time.Minute)
+			b.SetClock(0)
+			b.Pass(time.Minute)
+			news := b.schedule(0, Request{}).ID
+			if b.Pass(c.waits); b.post(news).Status != store.PostPublished {
+				t.Errorf("%s, the clock was ahead by %v: %v later %+v", window, c.ahead, c.waits, b.post(news))
+			}
+		})
+	}
+}
