@@ -35,7 +35,7 @@ type Request struct {
 // RequestOf returns what makes a booking as it is.
 func RequestOf(b store.Booking) Request {
 	r := Request{
-		Client: b.Client, Service: b.Service, Start: b.Start.Format(time.RFC3339), Zone: b.Zone, Duration: Length(b.Duration), Note: b.Note,
+		Client: b.Client, Service: b.Service, Start: b.Start.Format(time.RFC3339Nano), Zone: b.Zone, Duration: Length(b.Duration), Note: b.Note,
 		Lang: b.Lang, Reminders: []string{}, Feedback: Length(b.Feedback.After), IdentityID: b.IdentityID, Status: string(b.Status),
 	}
 	for _, reminder := range b.Reminders {

@@ -260,6 +260,10 @@ func TestAMovedBookingHasNewReminders(t *testing.T) {
 		}
 		b.Pass(27 * time.Hour)
 		b.wantSent(2)
+		odd := b.book(Request{Start: time.Now().Add(30*time.Hour + 123*time.Millisecond).UTC().Format(time.RFC3339Nano)})
+		if err := b.change(odd.ID, func(r *Request) { r.Note = "blue" }); err != nil || b.get(odd.ID).Moves != 0 {
+			t.Errorf("a note moves it: %+v, %v", b.get(odd.ID), err)
+		}
 		if err := b.change(made.ID, func(r *Request) { r.Zone = "Asia/Tokyo" }); err != nil {
 			t.Fatal(err)
 		}
