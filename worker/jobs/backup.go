@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 )
 
 const (
@@ -23,7 +24,8 @@ func (w *Worker) backupDir() string {
 }
 
 // backUp copies the file, unless an attempt before has, and removes the oldest of more copies than are kept. The copy has
-// been verified when it appears under its name.
+// been verified when it appears under its name. What others have put into the folder is not touched, and copies of a clock
+// that was ahead do not count: they would take the place of this one.
 func (a attempt) backUp() error {
 	dir := a.backupDir()
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -41,6 +43,10 @@ func (a attempt) backUp() error {
 	if err != nil {
 		return err
 	}
+	all = slices.DeleteFunc(all, func(file string) bool {
+		made, err := time.Parse(backupName+backupStamp+backupEnd, filepath.Base(file))
+		return err != nil || made.After(a.own.Begun)
+	})
 	slices.Sort(all)
 	for _, old := range all[:max(0, len(all)-a.cfg.BackupKeep)] {
 		err = errors.Join(err, os.Remove(old))
