@@ -89,7 +89,8 @@ func Reschedule(tx *store.Tx, name string, trigger store.Trigger) (store.Job, er
 	return tx.Jobs.ByName(name)
 }
 
-// Pause keeps a job from being started until it is resumed. A run under way is not disturbed.
+// Pause keeps a job from being started until it is resumed. A run under way is not disturbed, and is the last one also of
+// those that somebody had asked for.
 func Pause(tx *store.Tx, name string) (store.Job, error) {
 	job, err := tx.Jobs.ByName(name)
 	if err != nil {
@@ -97,7 +98,7 @@ func Pause(tx *store.Tx, name string) (store.Job, error) {
 	}
 	switch job.State {
 	case store.JobRunning:
-		job.Paused = true
+		job.Paused, job.Requested = true, false
 	case store.JobWaiting:
 		if job.Requested {
 			job.Requested, job.Due = false, job.Occurrence

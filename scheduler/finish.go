@@ -156,8 +156,10 @@ func (s *Scheduler) next(tx *store.Tx, job *store.Job, r *run, past *store.Run, 
 		}
 		why := store.Reason{Code: store.ReasonGaveUp, N: failed, Of: r.kind.Retry.Attempts,
 			Detail: past.Reason.Detail}
+		job.Requested = r.job.Requested // also if it was paused meanwhile
 		return s.conclude(tx, job, why)
 	}
+	job.Requested = r.job.Requested
 	return s.advance(tx, job)
 }
 

@@ -95,6 +95,9 @@ const (
 	CheckDone    CheckState = "done"
 )
 
+// TaskKind is the kind of the jobs that send broadcasts.
+const TaskKind = "task"
+
 // JobName is the name of the task's job, and CheckName that of its dry run.
 func (t Task) JobName() string { return fmt.Sprintf("task_%d", t.ID) }
 
@@ -120,7 +123,7 @@ func taskTable() def[Task] {
 				return Job{}
 			}
 			// Somebody may have paused it, and to go on against their will is worse than to wait for them.
-			return jobOnce(tx, t.JobName(), "task", t.ID, t.IdentityID, t.StartAt, true)
+			return jobOnce(tx, t.JobName(), TaskKind, t.ID, t.IdentityID, t.StartAt, true)
 		},
 		indexes: []Index[Task]{
 			{Name: "status", Key: func(t *Task, k key) key { return k.str(string(t.Status)).time(t.CreatedAt) }},

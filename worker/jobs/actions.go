@@ -98,7 +98,7 @@ const (
 )
 
 // Do takes an action on a job of any kind; the job is as it was before if it was deleted. The job of a post that needs
-// approval is not started.
+// approval is not started, and a broadcast goes at its own pace.
 func (w *Worker) Do(tx *store.Tx, action Action, name string) (store.Job, error) {
 	switch action {
 	case Pause:
@@ -106,6 +106,9 @@ func (w *Worker) Do(tx *store.Tx, action Action, name string) (store.Job, error)
 	case Resume:
 		return posts.Approved(scheduler.Resume)(tx, name)
 	case Run:
+		if job, err := tx.Jobs.ByName(name); err == nil && job.Kind == store.TaskKind { // all that is left would go, whatever its pauses
+			return job, store.Conflict("conflict.task_pace", job.Subject)
+		}
 		return posts.Approved(scheduler.RunNow)(tx, name)
 	case Delete:
 		job, err := tx.Jobs.ByName(name)

@@ -257,11 +257,38 @@ func TestARuleIsCarriedOutOnceForEachRun(t *testing.T) {
 	})
 }
 
+func TestABroadcastGoesAtItsOwnPace(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.Update(func(tx *store.Tx) error {
+			return scheduler.Put(tx, store.Job{Name: "task_4", Kind: "task", Subject: 4, Lane: "telegram:main", Trigger: store.Trigger{At: tx.Now().Add(time.Hour)}})
+		})
+		err := b.DB.Update(func(tx *store.Tx) error {
+			_, err := b.jobs.Do(tx, Run, "task_4")
+			return err
+		})
+		if _, refused := errors.AsType[*store.ConflictError](err); !refused {
+			t.Errorf("the job of a broadcast was run by hand: %v", err)
+		}
+	})
+}
+
 func TestBackupsAreMadeAndTheOldestRemoved(t *testing.T) {
 	inBubble(t, func(b *bench) {
+		dir := filepath.Join(filepath.Dir(b.DB.Path()), "backups")
+		others := []string{"belfry-1999-before-the-upgrade.db", "belfry-20310101-000000.db", "belfry-20310101-010000.db"}
+		for _, name := range others {
+			if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, name), nil, 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
 		b.add(Request{Trigger: Schedule{Every: "1h"}, Action: store.Action{Type: store.ActionBackup}})
 		b.Pass(4*time.Hour + time.Minute)
-		made, err := filepath.Glob(filepath.Join(filepath.Dir(b.DB.Path()), "backups", "belfry-*.db"))
+		for _, name := range others { // they are not the job's, or of a clock that was ahead
+			if err := os.Remove(filepath.Join(dir, name)); err != nil {
+				t.Error(err)
+			}
+		}
+		made, err := filepath.Glob(filepath.Join(dir, "belfry-*.db"))
 		if err != nil || len(made) != 2 {
 			t.Fatalf("%v, %v", made, err)
 		}

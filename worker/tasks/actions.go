@@ -70,10 +70,10 @@ func (w *Worker) Resume(tx *store.Tx, id uint64) (store.Task, error) {
 		return task, err
 	}
 	job, err := scheduler.Resume(tx, task.JobName())
-	if err != nil || !job.Due.After(tx.Now()) || !job.Due.Equal(job.Occurrence) || task.StartAt.After(tx.Now()) {
+	if err != nil || !job.Due.After(tx.Now()) || !job.Due.Equal(job.Occurrence) || task.StartAt.After(tx.Now()) && task.StartedAt.IsZero() {
 		return task, err
 	}
-	// It was to go on at once by a clock that was ahead.
+	// It was to go on at once, or has begun, by a clock that was ahead.
 	identity, err := tx.Identities.Get(task.IdentityID)
 	if err != nil {
 		return task, err

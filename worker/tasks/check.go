@@ -124,8 +124,8 @@ func (w checker) interrupted(job store.Job, task store.Task, all []found, f foun
 	switch e.Kind {
 	case platform.Wait:
 		out.Again = w.db.Now().Add(e.Wait + time.Second)
-		out.Hold, out.Reason = out.Again, store.Reason{Code: store.ReasonFlood, Until: out.Again}
-		f.again = f.delivery.Unreachable.Code != store.ReasonFlood // it is the first time
+		out.Reason = store.Reason{Code: store.ReasonFlood, Until: out.Again} // looking names up has to wait; sending has not
+		f.again = f.delivery.Unreachable.Code != store.ReasonFlood           // it is the first time
 		all = append(all, f)
 	case platform.Login, platform.Stopped:
 		out.Again = w.db.Now()

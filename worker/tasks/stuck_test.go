@@ -549,3 +549,56 @@ func TestAPauseBetweenTheClaimAndTheCallHolds(t *testing.T) {
 		b.untilEnded()
 	})
 }
+
+func TestAPauseHoldsAlthoughTheBroadcastWasAskedForBefore(t *testing.T) {
+	inBubble(t, Config{}, func(b *bench) {
+		task := b.create(Request{Targets: names(20)})
+		b.Pass(5 * time.Second)
+		b.Update(func(tx *store.Tx) error { _, err := scheduler.RunNow(tx, task.JobName()); return err })
+		b.Pass(2 * time.Minute)
+		sent := len(b.net.sent())
+		b.net.lookups = func(string) *platform.Error { // the run has begun
+			b.net.lookups = nil
+			b.act(task.ID, (*Worker).Pause)
+			return nil
+		}
+		if b.Pass(time.Hour); len(b.net.sent()) > sent+1 {
+			t.Errorf("paused when %d were sent; an hour later %d are", sent, len(b.net.sent()))
+		}
+	})
+}
+
+func TestAWaitForNamesHoldsNothingThatNeedsNone(t *testing.T) {
+	for _, dry := range []bool{true, false} {
+		inBubble(t, Config{}, func(b *bench) {
+			b.net.lookups = func(target string) *platform.Error {
+				if target == "@stranger" {
+					return waits(platform.ScopeIdentity, 17*time.Hour).err
+				}
+				return nil
+			}
+			b.create(Request{Targets: []string{"@stranger"}, DryRun: dry})
+			b.Pass(time.Minute)
+			b.create(Request{Targets: names(4), Text: "news"})
+			if b.Pass(time.Hour); len(b.net.sent()) != 4 {
+				t.Errorf("dry run %v: %d of 4 messages after an hour", dry, len(b.net.sent()))
+			}
+		})
+	}
+}
+
+func TestABroadcastThatHasBegunByAWrongClockCanBeResumed(t *testing.T) {
+	inBubble(t, Config{}, func(b *bench) {
+		b.SetClock(300 * 24 * time.Hour)
+		b.Pass(10 * time.Minute) // a big step is believed after five
+		task := b.create(Request{Targets: names(10)})
+		b.Pass(time.Minute)
+		b.SetClock(0)
+		b.Pass(time.Hour)
+		b.act(task.ID, (*Worker).Pause)
+		b.act(task.ID, (*Worker).Resume)
+		if b.Pass(time.Hour); len(b.net.sent()) != 10 {
+			t.Errorf("%d of 10 were sent", len(b.net.sent()))
+		}
+	})
+}

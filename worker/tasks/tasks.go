@@ -25,7 +25,7 @@ import (
 
 // The kinds of jobs of this package.
 const (
-	Kind        = "task"         // sends to one chat after the other
+	Kind        = store.TaskKind // sends to one chat after the other
 	PrepareKind = "task_prepare" // writes the list of chats of a large task
 	CheckKind   = "task_check"   // a dry run: finds out which chats can be reached
 	ListKind    = "chat_list"    // lists the chats of an account
