@@ -50,6 +50,7 @@ const (
 	AlertTaskFailed  AlertKind = "task_failed"  // a broadcast has failed
 	AlertRulePaused  AlertKind = "rule_paused"  // a rule has paused itself after failures in a row, or failed at its last time
 	AlertBooking     AlertKind = "booking"      // a message to the client of a booking was not sent
+	AlertWatch       AlertKind = "watch"        // what a watch has found was not passed on
 	AlertOverdue     AlertKind = "overdue"      // something is due and was not started
 	AlertLogin       AlertKind = "login"        // a login has ended, was restricted or cannot connect
 	AlertToken       AlertKind = "token"        // what a login uses ends soon and was not refreshed
@@ -69,7 +70,7 @@ const (
 // something that has happened, and are over when somebody has seen it.
 func (k AlertKind) Lasts() bool {
 	switch k {
-	case AlertPostFailed, AlertPostUnknown, AlertTaskFailed, AlertRulePaused, AlertBooking, AlertCopy:
+	case AlertPostFailed, AlertPostUnknown, AlertTaskFailed, AlertRulePaused, AlertBooking, AlertWatch, AlertCopy:
 		return false
 	}
 	return true
@@ -178,7 +179,7 @@ func (t Alerts) Raise(a Alert) error {
 			known.Untold, known.AcknowledgedAt, known.AcknowledgedBy = true, time.Time{}, ""
 		}
 		known.Subject, known.Name, known.Reason, known.Count, known.Limit = a.Subject, a.Name, a.Reason, a.Count, a.Limit
-		known.ChangedAt, known.GoneAt, known.Untold = a.ChangedAt, time.Time{}, known.Untold || !a.Kind.Lasts()
+		known.ChangedAt, known.GoneAt, known.Untold = a.ChangedAt, time.Time{}, known.Untold || !a.Kind.Lasts() && a.Kind != AlertWatch
 	case (a.Kind == AlertPostFailed || a.Kind == AlertTaskFailed) && a.Subject != 0 && t.count("state", key(nil).str(string(AlertOpen)), maxOpenAlerts) == maxOpenAlerts:
 		return t.Raise(Alert{Kind: AlertPostFailed, About: "more", Count: 1})
 	default:
@@ -195,12 +196,12 @@ func (t Alerts) Raise(a Alert) error {
 }
 
 // worse reports whether people have to look once more at what they know: an account that could not connect has to be
-// logged in, or a stage that gave a message up gives up all.
+// logged in, or a stage that gave a message up gives up all. Of a watch each message would be one too many.
 func (a Alert) worse(known Alert) bool {
 	switch a.Kind {
 	case AlertLogin:
 		return a.Reason.Code != known.Reason.Code && a.Reason.Code != ReasonNotConnected
-	case AlertStageParked:
+	case AlertStageParked, AlertWatch:
 		return a.Count >= 4*known.Told+10
 	}
 	return false

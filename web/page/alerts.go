@@ -132,6 +132,8 @@ func (v view) alertLink(a aboutAlert) (link, text string) {
 		return withQuery("/posts", "status", string(store.PostFailed)), v.T("alerts.failed_posts")
 	case a.Kind == store.AlertBooking:
 		return bookingPath(a.Subject), a.Name
+	case a.Kind == store.AlertWatch:
+		return "/watches", v.T("nav.watches")
 	case a.Kind == store.AlertRulePaused && a.about.about != "":
 		return rulePath(a.Subject), a.Name
 	case a.Kind == store.AlertLogin, a.Kind == store.AlertToken:

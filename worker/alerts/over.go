@@ -79,7 +79,7 @@ func (w *Worker) ended(tx *store.Tx, a store.Alert, s sight) (over, well bool, e
 		return true, channel.Active && !channel.Removed, nil
 	case store.AlertOverdue:
 		return true, !waits(tx), nil
-	case store.AlertCopy, store.AlertBooking:
+	case store.AlertCopy, store.AlertBooking, store.AlertWatch:
 		return false, false, nil
 	case store.AlertDamage: // or the program was started again, and nobody has met it yet
 		return true, false, nil

@@ -219,10 +219,14 @@ func (w *Worker) ReadNow(tx *store.Tx, id uint64) (store.Channel, error) {
 	return c, err
 }
 
-// Remove takes a channel out of all lists. Its job deletes its messages, and then the channel.
+// Remove takes a channel out of all lists. Its job deletes its messages, and then the channel. It refuses while a watch looks
+// at nothing else.
 func (w *Worker) Remove(tx *store.Tx, id uint64) error {
 	c, err := Get(tx, id)
 	if err != nil {
+		return err
+	}
+	if err := unwatch(tx, id); err != nil {
 		return err
 	}
 	c.Removed, c.UpdatedAt = true, tx.Now()
@@ -235,6 +239,23 @@ func (w *Worker) Remove(tx *store.Tx, id uint64) error {
 		job.Trigger.Every = time.Minute // another one, so that it begins anew
 	}
 	return scheduler.Put(tx, job)
+}
+
+// unwatch takes a channel out of the watches that look at it, and refuses that where one would find nothing any more.
+func unwatch(tx *store.Tx, id uint64) error {
+	for _, watch := range slices.Collect(tx.Watches.All()) {
+		i := slices.Index(watch.Channels, id)
+		if i < 0 {
+			continue
+		}
+		if watch.Channels = slices.Delete(watch.Channels, i, i+1); len(watch.Channels) == 0 {
+			return store.Conflict("conflict.channel_watched", watch.Name)
+		}
+		if err := tx.Watches.Put(&watch); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // clean deletes some messages of a channel that was removed; at last the channel and its job.

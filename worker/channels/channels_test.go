@@ -536,7 +536,19 @@ func TestChannelsArePausedChangedAndRemoved(t *testing.T) {
 		if n := len(b.messages(id)); n != 1202 {
 			t.Errorf("%d messages", n)
 		}
-		b.Update(func(tx *store.Tx) error { return b.channels.Remove(tx, id) })
+		both, alone := store.Watch{Name: "Both", Active: true, Action: store.WatchNotify, Channels: []uint64{id, id + 7}}, store.Watch{Name: "Alone", Active: true, Action: store.WatchNotify, Channels: []uint64{id}}
+		b.Update(func(tx *store.Tx) error { return errors.Join(tx.Watches.Put(&both), tx.Watches.Put(&alone)) })
+		err := b.DB.Update(func(tx *store.Tx) error { return b.channels.Remove(tx, id) })
+		if _, refused := errors.AsType[*store.ConflictError](err); !refused {
+			t.Errorf("a watch finds nothing any more: %v", err)
+		}
+		b.Update(func(tx *store.Tx) error { return errors.Join(tx.Watches.Delete(alone.ID), b.channels.Remove(tx, id)) })
+		b.View(func(tx *store.Tx) (err error) {
+			if both, err = tx.Watches.Get(both.ID); len(both.Channels) != 1 {
+				t.Errorf("a watch looks at a channel that is gone: %+v", both)
+			}
+			return err
+		})
 		b.Pass(2 * time.Minute)
 		if n := len(b.messages(id)); n != 0 {
 			t.Errorf("%d messages are left", n)

@@ -45,7 +45,7 @@ func (w *Worker) failed(n store.Notice, job store.Job, login store.Identity, out
 		return send.HoldIdentity(out, job, login, why, now)
 	}
 	if unreached(n, e) { // the hold may be ended before
-		out.Again, out.Reason = now, why
+		out.Again, out.Reason, out.Step = now, why, true // in an outage of days the history would have nothing else
 		marked := mark(n.ID, func(n *store.Notice, now time.Time) { n.Reason, n.FailedAt, n.NotBefore = why, now, time.Time{} })
 		out.Write = func(tx *store.Tx) error {
 			return errors.Join(marked(tx), tx.Holds.Extend(job.Lane, until, store.Reason{Code: store.ReasonNotConnected, Detail: e.Error()}))

@@ -54,6 +54,14 @@ func TestAfterAnOutageAnswersAndAlertsComeFirstAndTheRestInAFewMessages(t *testi
 		b.bot.mu.Lock() // a message is on its way
 		b.bot.chats = nil
 		b.bot.mu.Unlock()
+		b.View(func(tx *store.Tx) error {
+			for run := range tx.Runs.All() {
+				if run.Reason.Code == store.ReasonNotConnected {
+					t.Fatalf("the history has each attempt of an outage: %+v", run)
+				}
+			}
+			return nil
+		})
 		b.Pass(15 * time.Second)
 		if told := b.bot.told("100"); !slices.Contains(told, "early") {
 			t.Errorf("a quarter of a minute after the outage, the chat was told %q of an alert", told)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"belfry/platform"
@@ -43,7 +44,7 @@ func (w *Worker) read(id uint64) (f found, err error) {
 func (w *Worker) Run(ctx context.Context, job store.Job) (scheduler.Outcome, error) {
 	f, err := w.read(job.Subject)
 	if errors.Is(err, store.ErrNotFound) || err == nil && f.State != store.HitWaiting {
-		return scheduler.Outcome{Write: end(job.Subject, store.HitFailed, store.Reason{Code: store.ReasonGone})}, nil
+		return scheduler.Outcome{Write: end(job.Subject, store.Reason{Code: store.ReasonGone})}, nil
 	}
 	if err != nil {
 		return scheduler.Outcome{}, err
@@ -93,16 +94,16 @@ func (w *Worker) Run(ctx context.Context, job store.Job) (scheduler.Outcome, err
 
 // End notes that all attempts were used.
 func (w *Worker) End(tx *store.Tx, job store.Job, why store.Reason) error {
-	return end(job.Subject, store.HitFailed, why)(tx)
+	return end(job.Subject, why)(tx)
 }
 
 func failed(hit uint64, err error) scheduler.Outcome {
 	why := store.Reason{Code: store.ReasonRefused, Detail: err.Error()}
-	return scheduler.Outcome{Failed: true, Reason: why, Write: end(hit, store.HitFailed, why)}
+	return scheduler.Outcome{Failed: true, Reason: why, Write: end(hit, why)}
 }
 
-// end notes how a hit has ended that waits.
-func end(id uint64, state string, why store.Reason) func(*store.Tx) error {
+// end notes why nothing is done with a hit that waits. Unless what it is about is gone, that is an alert.
+func end(id uint64, why store.Reason) func(*store.Tx) error {
 	return func(tx *store.Tx) error {
 		hit, err := tx.WatchHits.Get(id)
 		if errors.Is(err, store.ErrNotFound) || err == nil && hit.State != store.HitWaiting {
@@ -111,8 +112,15 @@ func end(id uint64, state string, why store.Reason) func(*store.Tx) error {
 		if err != nil {
 			return err
 		}
-		hit.State, hit.Reason = state, why
-		return tx.WatchHits.Put(&hit)
+		hit.State, hit.Reason = store.HitFailed, why
+		if err := tx.WatchHits.Put(&hit); err != nil || why.Code == store.ReasonGone {
+			return err
+		}
+		watch, err := tx.Watches.Get(hit.WatchID)
+		if err != nil {
+			return err
+		}
+		return tx.Alerts.Raise(store.Alert{Kind: store.AlertWatch, About: fmt.Sprint("watch_", watch.ID), Name: watch.Name, Reason: why, Count: 1})
 	}
 }
 

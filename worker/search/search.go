@@ -54,10 +54,11 @@ func New(db *store.DB, teller Teller, w *posts.Worker, cfg Config) *Worker {
 	}
 }
 
-// attempts is how often a watch tries what it does with a message, and backoff the pause after the first failure.
+// attempts is how often a watch tries what it does with a message, and backoff the pause after the first failure: a receiver
+// may be away for five hours.
 const (
-	attempts = 5
-	backoff  = time.Minute
+	attempts = 12
+	backoff  = 5 * time.Minute
 	jitter   = 0.2
 )
 

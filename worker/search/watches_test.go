@@ -234,6 +234,17 @@ func TestAWebhookIsCalledUntilItAnswersAndCanTellRepetitions(t *testing.T) {
 		!strings.Contains(bodies[0], `"link":"https://t.me/c/7/5"`) {
 		t.Errorf("%v %v: %q %q", out, err, ids, bodies)
 	}
+	update(t, db, func(tx *store.Tx) error { // another is given up
+		hit := store.WatchHit{WatchID: 1, MessageID: 2, Key: 7}
+		err := tx.WatchHits.Add(&hit)
+		lost := hit.Job()
+		lost.Subject = hit.ID
+		err = errors.Join(err, w.End(tx, lost, store.Reason{Code: store.ReasonGaveUp}))
+		if a, bad := tx.Alerts.Standing(store.AlertWatch, "watch_1"); bad != nil || a.Name != "Hook" || a.Count != 1 {
+			t.Errorf("what was given up is told as %+v, %v", a, bad)
+		}
+		return err
+	})
 	update(t, db, func(tx *store.Tx) error { // removing it takes the rest along
 		if err := w.RemoveWatch(tx, 1); err != nil {
 			return err
