@@ -56,7 +56,7 @@ func TestAfterAnOutageAnswersAndAlertsComeFirstAndTheRestInAFewMessages(t *testi
 		b.bot.mu.Unlock()
 		b.View(func(tx *store.Tx) error {
 			for run := range tx.Runs.All() {
-				if run.Reason.Code == store.ReasonNotConnected {
+				if run.Result == store.ResultAgain {
 					t.Fatalf("the history has each attempt of an outage: %+v", run)
 				}
 			}
