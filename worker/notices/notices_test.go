@@ -57,7 +57,8 @@ func TestAfterAnOutageAnswersAndAlertsComeFirstAndTheRestInAFewMessages(t *testi
 		b.View(func(tx *store.Tx) error {
 			for run := range tx.Runs.All() {
 				if run.Result == store.ResultAgain {
-					t.Fatalf("the history has each attempt of an outage: %+v", run)
+					t.Errorf("the history has each attempt of an outage: %+v", run)
+					break
 				}
 			}
 			return nil
