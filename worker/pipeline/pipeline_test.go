@@ -466,6 +466,15 @@ func TestNothingWaitsForAnAIThatChoosesNoTags(t *testing.T) {
 		if b.Pass(time.Hour); calls != len(answers) {
 			t.Errorf("%d questions for %d messages", calls, len(answers))
 		}
+		b.asked = func([]ai.Message) (string, error) { return answers[3]() } // what was chosen before stays
+		b.Update(func(tx *store.Tx) error {
+			_, err := b.w.Replay(tx, Replay{Stage: "tag"}, false)
+			return err
+		})
+		b.Pass(time.Minute)
+		if m := b.message(1); strings.Join(m.Tags, " ") != "ice spring весна" {
+			t.Errorf("after a replay without the AI: %v", m.Tags)
+		}
 	})
 }
 

@@ -46,11 +46,16 @@ func (w *Worker) tag(name string, from store.Topic) Stage {
 			}
 			tags = append(tags, chosen...)
 		}
-		slices.Sort(tags)
-		tags = slices.Compact(tags)
-		tags = tags[:min(len(tags), maxTags)]
 		return Result{Why: why, Write: func(_ *store.Tx, m *store.Message) error {
-			m.Tags, m.Language = tags, search.Language(text)
+			all := slices.Clone(tags)
+			if !why.Zero() { // what the AI chose before stays
+				all = append(all, slices.DeleteFunc(m.Tags, func(tag string) bool {
+					return slices.ContainsFunc(rules, func(rule store.TagRule) bool { return rule.Name == tag })
+				})...)
+			}
+			slices.Sort(all)
+			all = slices.Compact(all)
+			m.Tags, m.Language = all[:min(len(all), maxTags)], search.Language(text)
 			return nil
 		}}, nil
 	}
