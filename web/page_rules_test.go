@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -92,5 +93,37 @@ func TestOwnersMakeAndUseRulesOnThePage(t *testing.T) {
 	}
 	if a := h.get("/rules/1"); a.status != http.StatusNotFound {
 		t.Error(a.status)
+	}
+}
+
+func TestARuleThatIsRenamedOnThePageKeepsWhatTheFormCannotShow(t *testing.T) {
+	h := start(t)
+	h.signIn()
+	a := h.api("POST", "/auto-posting/rules", `{"name":"Morning","schedule_type":"daily","schedule_config":{"times":["09:00"]},
+		"content_config":{"source":"list","items":["Title one\n\nBody one ","Title two"],"order":"once"},"platforms":["telegram"],"accounts":[1]}`)
+	if a.status != http.StatusCreated {
+		t.Fatal(a.status, a.body)
+	}
+	rule := func() (r store.Rule) {
+		h.view(func(tx *store.Tx) (err error) {
+			r, err = tx.Rules.Get(1)
+			return err
+		})
+		return r
+	}
+	was := rule()
+	was.Position = 1 // the first one was posted
+	h.update(func(tx *store.Tx) error { return tx.Rules.Put(&was) })
+	change := func(items string) answered {
+		return h.submit("/rules/1/change", "name", "Mornings", "schedule_type", "daily", "times", "09:00", "source", "list", "items", items, "order", "once", "account", "1")
+	}
+	if a := change("Title one\r\n\r\nBody one \r\nTitle two"); a.status != http.StatusSeeOther {
+		t.Error(a.status, a.body)
+	}
+	if r := rule(); r.Name != "Mornings" || !slices.Equal(r.Content.Items, was.Content.Items) || r.Position != 1 || !slices.Equal(r.Platforms, was.Platforms) {
+		t.Errorf("%+v", r)
+	}
+	if a := change("Title one\r\n\r\nAnother body\r\nTitle two"); a.status != http.StatusUnprocessableEntity || !strings.Contains(a.body, "texts of several lines") {
+		t.Error(a.status, a.body)
 	}
 }

@@ -159,7 +159,7 @@ func (f form) fillRule(r store.Rule) {
 	f.fill(map[string]string{
 		"name": r.Name, "schedule_type": r.ScheduleType, "times": strings.Join(s.Times, ", "), "every": s.Every, "cron": s.Cron, "from": s.From,
 		"dates": strings.Join(s.Dates, "\n"), "zone": s.Zone, "source": c.Source, "title": c.Title, "description": c.Description,
-		"language": c.Language, "format": c.Format, "template": c.Template, "items": strings.Join(c.Items, "\n"), "order": c.Order, "feed_url": c.FeedURL, "pause_after": strconv.Itoa(c.PauseAfter),
+		"language": c.Language, "format": c.Format, "template": c.Template, "items": itemLines(c), "order": c.Order, "feed_url": c.FeedURL, "pause_after": strconv.Itoa(c.PauseAfter),
 	})
 	if c.PerRun > 0 {
 		f.values.Set("per_run", strconv.Itoa(c.PerRun))
@@ -198,24 +198,49 @@ func lines(text string) (all []string) {
 	return all
 }
 
+// itemLines are the texts of a list as the form is filled with them.
+func itemLines(c store.RuleContent) string {
+	return strings.TrimSpace(strings.ReplaceAll(strings.Join(c.Items, "\n"), "\r\n", "\n"))
+}
+
+// otherItems reports whether the form has another list than it was filled with. A list that it has not, such as one
+// with a space at the end of a text, stays as it is, and with it the place in the list.
+func (f form) otherItems(c store.RuleContent) bool {
+	return strings.TrimSpace(f.plain("items")) != itemLines(c)
+}
+
+// checkItems refuses another list where texts have several lines, which the form cannot tell apart.
+func (f form) checkItems(c store.RuleContent) error {
+	if f.otherItems(c) && slices.ContainsFunc(c.Items, func(item string) bool { return strings.ContainsAny(item, "\r\n") }) {
+		return store.Invalid("content_config.items", "invalid.items_lines")
+	}
+	return nil
+}
+
 // fillRequest changes a request to what the form says. What the form does not show stays.
 func (f form) fillRequest(r *rules.Request) {
 	r.Name = f.get("name")
 	r.ScheduleType, r.Schedule = f.ruleSchedule()
 	c := &r.Content
 	c.Source, c.Title, c.Description = f.get("source"), f.get("title"), f.get("description")
-	c.Template, c.Items, c.Order = f.plain("template"), lines(f.get("items")), f.get("order")
+	c.Template, c.Order = f.plain("template"), f.get("order")
+	if f.otherItems(*c) {
+		c.Items = lines(f.get("items"))
+	}
 	c.FeedURL, c.Approval = f.get("feed_url"), f.on("approval")
 	c.Language, c.Format, c.Media = f.get("language"), f.get("format"), f.content().Media
 	c.PerRun, _ = strconv.Atoi(f.get("per_run"))         // likewise
 	c.PauseAfter, _ = strconv.Atoi(f.get("pause_after")) // what is no number is the default
-	r.Accounts = nil
+	var ticked []uint64
 	for _, account := range f.values["account"] {
 		if n, err := strconv.ParseUint(account, 10, 64); err == nil {
-			r.Accounts = append(r.Accounts, n)
+			ticked = append(ticked, n)
 		}
 	}
-	if len(r.Accounts) > 0 {
+	if slices.Equal(slices.Sorted(slices.Values(ticked)), slices.Sorted(slices.Values(r.Accounts))) {
+		return
+	}
+	if r.Accounts = ticked; len(ticked) > 0 {
 		r.Platforms = nil
 	}
 }
@@ -289,7 +314,10 @@ func (s rulePages) save(c echo.Context, r *store.Rule) error {
 			f.fillRequest(q)
 			q.Active = q.Active || s.worker.Ended(*r) // what has ended goes on with what it is given; what was switched off stays off
 		}
-		if draft, err = s.worker.PrepareChange(c.Request().Context(), r.ID, fill); err == nil {
+		if err = f.checkItems(r.Content); err == nil {
+			draft, err = s.worker.PrepareChange(c.Request().Context(), r.ID, fill)
+		}
+		if err == nil {
 			err = s.DB.Update(func(tx *store.Tx) error { return failure(s.worker.Change(tx, draft)) })
 		}
 	}
