@@ -152,6 +152,32 @@ func TestAPreviewMarksClockChangesAndWhyNotNamesReasons(t *testing.T) {
 	}
 }
 
+func TestAJobOfOneTimeKeepsItWhenAnotherFieldIsChanged(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := start(t, func(c *Config) { c.Timezone = berlin })
+	h.signIn()
+	const at = "2090-10-29T02:30:20+01:00" // the clock shows it twice
+	if a := h.api("POST", "/jobs", `{"title":"One","trigger":{"at":"`+at+`"},"action":{"type":"message","text":"hello","target":"@news"}}`); a.status != http.StatusCreated {
+		t.Fatal(a.status, a.body)
+	}
+	for _, c := range [][2]string{{"2090-10-29T02:30", "2090-10-29T01:30:20Z"}, {"2090-10-29T03:30", "2090-10-29T02:30:00Z"}} {
+		typed, want := c[0], c[1]
+		if a := h.submit("/jobs/job_1/change", "title", "Another", "type", "at", "at", typed, "action", "message", "target", "@news", "text", "hello", "late", "run_once"); a.status != http.StatusSeeOther {
+			t.Fatal(a.status, a.body)
+		}
+		h.view(func(tx *store.Tx) error {
+			job, err := tx.Jobs.ByName("job_1")
+			if got := job.Due.UTC().Format(time.RFC3339); got != want {
+				t.Errorf("%s is due at %s", typed, got)
+			}
+			return err
+		})
+	}
+}
+
 func TestOwnersMakeAndSteerJobsOnThePage(t *testing.T) {
 	h := start(t)
 	h.signIn()

@@ -2,6 +2,7 @@ package web
 
 import (
 	"errors"
+	"html"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -96,6 +97,29 @@ func TestAPostIsChangedOnThePage(t *testing.T) {
 	}
 	if a := h.submit("/posts/new", "do", "add-media", "text", "kept", "identity_id", "1"); a.status != http.StatusOK || !strings.Contains(a.body, "media-source-1") || !strings.Contains(a.body, "kept</textarea>") {
 		t.Errorf("adding a row: %d", a.status)
+	}
+}
+
+func TestADocumentKeepsItsNameOnThePage(t *testing.T) {
+	h := start(t)
+	h.signIn()
+	if a := h.api("POST", "/scheduled-posts", `{"platform":"telegram","text":"Prices","media":[{"kind":"document","url":"https://example.com/8127","name":"prices & more.pdf"}],"scheduled_time":"`+h.soon(time.Hour)+`"}`); a.status != http.StatusCreated {
+		t.Fatal(a.status, a.body)
+	}
+	name := regexp.MustCompile(`name="media_name" value="([^"]+)"`).FindStringSubmatch(h.get("/posts/1/change").body)
+	if name == nil {
+		t.Fatal("the form has no name of the document")
+	}
+	for source, want := range map[string]string{"https://example.com/8127": "prices & more.pdf", "https://example.com/8128": ""} {
+		if a := h.submit("/posts/1/change", "identity_id", "1", "text", "Prices", "when", "at", "time", h.soon(2*time.Hour)[:len("2006-01-02T15:04")],
+			"media_kind", "document", "media_source", source, "media_name", html.UnescapeString(name[1])); a.status != http.StatusSeeOther {
+			t.Fatal(a.status, a.body)
+		}
+		var changed api.Post
+		h.api("GET", "/scheduled-posts/1", "").decode(t, &changed)
+		if len(changed.Media) != 1 || changed.Media[0].Name != want {
+			t.Errorf("%s: %+v", source, changed.Media)
+		}
 	}
 }
 

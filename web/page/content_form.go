@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,12 +37,13 @@ func (f form) content() (p store.Post) {
 	p.IdentityID, p.Text, p.Format = f.number("identity_id"), f.plain("text"), f.get("format")
 	p.Silent, p.NoLinkPreview = f.on("silent"), f.on("no_link_preview")
 	kinds := f.values["media_kind"]
+	names, _ := url.ParseQuery(strings.Join(f.values["media_name"], "&")) // by source: another file has none
 	for i, source := range f.values["media_source"] {
 		source = strings.TrimSpace(source)
 		if source == "" || len(p.Media) == maxFiles {
 			continue
 		}
-		m := store.Media{Kind: "photo"}
+		m := store.Media{Kind: "photo", Name: names.Get(source)}
 		if i < len(kinds) {
 			m.Kind = kinds[i]
 		}

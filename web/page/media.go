@@ -8,6 +8,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -251,9 +252,13 @@ func (f form) arrangeMedia() {
 func (f form) setMedia(all []store.Media) {
 	f.values.Del("media_kind")
 	f.values.Del("media_source")
+	f.values.Del("media_name")
 	for _, m := range all {
 		f.values.Add("media_kind", m.Kind)
 		f.values.Add("media_source", mediaSource(m))
+		if m.Name != "" {
+			f.values.Add("media_name", mediaName(m))
+		}
 	}
 }
 
@@ -264,6 +269,9 @@ func mediaSource(m store.Media) string {
 	}
 	return m.URL + m.File
 }
+
+// mediaName is how a form carries the name that a file is sent under.
+func mediaName(m store.Media) string { return url.Values{mediaSource(m): {m.Name}}.Encode() }
 
 // bytes says how large something is.
 func (v view) bytes(n int64) string {

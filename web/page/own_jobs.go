@@ -118,6 +118,9 @@ func (f form) jobRequest(v view) (func(*jobs.Request), error) {
 		IdentityID: f.number("identity_id"), RuleID: f.number("rule"), // 0 is the default one; no rule
 	}
 	return func(r *jobs.Request) {
+		if was, err := time.Parse(time.RFC3339, r.Trigger.At); err == nil && when.At != "" && f.get("at") == v.in(was) {
+			when.At = r.Trigger.At // a time that was left as it is keeps its seconds, and its hour where the clock shows it twice
+		}
 		if act.Secret == "" {
 			act.Secret = r.Action.Secret
 		}
