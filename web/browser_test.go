@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"net/http"
 	"os"
 	"os/exec"
 	"slices"
@@ -151,5 +152,29 @@ func (b *browser) quiet(meant ...string) {
 		if !expected && !strings.HasPrefix(message, "log:") && !strings.HasPrefix(message, "debug:") {
 			b.t.Errorf("the console says: %s", message)
 		}
+	}
+}
+
+func TestASecondClickSendsNothing(t *testing.T) {
+	h := start(t)
+	if a := h.api("POST", "/auto-posting/rules", `{"name":"Daily","schedule_type":"daily","schedule_config":{"times":["09:00"]},"content_config":{"source":"template","template":"Hello"},"platforms":["telegram"]}`); a.status != http.StatusCreated {
+		t.Fatal(a.status, a.body)
+	}
+	b := browse(t, chromium(t), h)
+	b.signIn()
+	b.open("/rules/1")
+	b.until(`document.readyState === "complete" && !!document.getElementById("do-run")`)
+	got := eval[string](b, `(() => {
+		const send = () => document.getElementById("do-run").form.dispatchEvent(new SubmitEvent("submit", {bubbles: true, cancelable: true}));
+		const sent = [send(), send()];
+		const form = document.getElementById("do-run").form;
+		form.replaceWith(form.cloneNode(true));
+		sent.push(send());
+		window.dispatchEvent(new PageTransitionEvent("pageshow", {persisted: true}));
+		sent.push(send());
+		return sent.join(" ");
+	})()`)
+	if got != "true false false true" {
+		t.Errorf("a click, a second one, one on the form that was shown anew, and one after going back: %s", got)
 	}
 }

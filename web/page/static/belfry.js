@@ -20,6 +20,15 @@
       if (chosen.indexOf(box.value) >= 0) box.checked = true;
     });
   });
+  // A second click sends nothing while the first one is answered, also where the form was shown anew meanwhile.
+  var sent = {};
+  document.addEventListener('submit', function (e) {
+    var to = e.target.getAttribute('action');
+    if (e.defaultPrevented || e.target.method !== 'post') return;
+    if (e.timeStamp - sent[to] < 10000) e.preventDefault();
+    else sent[to] = e.timeStamp;
+  });
+  window.addEventListener('pageshow', function () { sent = {}; });
   // The browser knows its zone; the server does not.
   var zone = document.getElementById('timezone');
   if (zone && !zone.value) zone.value = Intl.DateTimeFormat().resolvedOptions().timeZone;
