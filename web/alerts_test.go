@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -146,7 +147,17 @@ func TestAlertsOnThePage(t *testing.T) {
 	h.failPost(0, "Another one", "@night_buses")
 	h.setDisk(2 << 30)
 	h.look()
-	h.get("/alerts").has(t, "It seems resolved", "Another one")
+	page = h.get("/alerts")
+	page.has(t, "It seems resolved", "Another one")
+	h.failPost(0, "Raised later", "@night_buses")
+	until := regexp.MustCompile(`name="until" value="([^"]+)"`).FindStringSubmatch(page.body)
+	if until == nil {
+		t.Fatal("the form does not say which alerts it shows")
+	}
+	h.submit("/alerts/seen", "until", until[1])
+	if open := h.alertsOf("?state=open"); len(open.Items) != 1 {
+		t.Errorf("after all that were shown are acknowledged: %+v", open.Items)
+	}
 	if a := h.submit("/alerts/seen"); a.header.Get("Location") != "/alerts?done=alerts-seen" {
 		t.Fatalf("all seen: %d %s", a.status, a.body)
 	}

@@ -111,7 +111,7 @@ func TestADocumentKeepsItsNameOnThePage(t *testing.T) {
 		t.Fatal("the form has no name of the document")
 	}
 	for source, want := range map[string]string{"https://example.com/8127": "prices & more.pdf", "https://example.com/8128": ""} {
-		if a := h.submit("/posts/1/change", "identity_id", "1", "text", "Prices", "when", "at", "time", h.soon(2*time.Hour)[:len("2006-01-02T15:04")],
+		if a := h.submit("/posts/1/change", "identity_id", "1", "text", "Prices", "when", "at", "time", h.soon(2 * time.Hour)[:len("2006-01-02T15:04")],
 			"media_kind", "document", "media_source", source, "media_name", html.UnescapeString(name[1])); a.status != http.StatusSeeOther {
 			t.Fatal(a.status, a.body)
 		}

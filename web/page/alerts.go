@@ -1,6 +1,7 @@
 package page
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -25,7 +26,8 @@ func Alerts(w *alerts.Worker) Door {
 		s.entry(system, "alerts", "/alerts")
 		s.live(own, "/alerts", s.alerts)
 		own.POST("/alerts/seen", func(c echo.Context) error {
-			return s.do(c, "/alerts", "alerts-seen", func(tx *store.Tx) error { return failure(w.AcknowledgeAll(tx, byPage, time.Time{})) })
+			until, _ := time.Parse(time.RFC3339Nano, c.FormValue("until")) // zero, where there is none, is all
+			return s.do(c, "/alerts", "alerts-seen", func(tx *store.Tx) error { return failure(w.AcknowledgeAll(tx, byPage, until)) })
 		})
 		own.POST("/alerts/:id/seen", func(c echo.Context) error {
 			number, err := s.view(c).number()
@@ -118,6 +120,12 @@ func (v view) jobName(name string, about planned) string {
 		return v.kindName(about.Kind) + ": " + title
 	}
 	return title
+}
+
+// newest is when the last of some alerts was raised: those that are raised later are not shown with them.
+func newest(all []aboutAlert) string {
+	last := slices.MaxFunc(all, func(a, b aboutAlert) int { return a.RaisedAt.Compare(b.RaisedAt) })
+	return last.RaisedAt.UTC().Format(time.RFC3339Nano)
 }
 
 // alertLink leads to what an alert is about; to nowhere if that is gone.
