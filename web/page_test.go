@@ -69,6 +69,10 @@ func TestAFormSentTwiceMakesOnePost(t *testing.T) {
 		}
 		return nil
 	})
+	// After going back, another time makes another post.
+	if a := h.submit("/posts/new", "form", key, "identity_id", "1", "text", "Once", "format", "plain", "when", "at", "time", "2030-01-02T10:00"); a.header.Get("Location") == to {
+		t.Errorf("another time leads to the same post: %s", to)
+	}
 }
 
 func TestAPostIsChangedOnThePage(t *testing.T) {

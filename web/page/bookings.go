@@ -190,7 +190,7 @@ func (s bookingPages) save(c echo.Context, b *store.Booking) error {
 	if b == nil {
 		var r bookings.Request
 		f.bookingRequest(&r)
-		saved, err = s.once(v, "bookings", f.get("form"), func(tx *store.Tx) (uint64, error) {
+		saved, err = s.once(v, "bookings", f, func(tx *store.Tx) (uint64, error) {
 			made, err := s.worker.Create(tx, r)
 			return made.ID, err
 		})

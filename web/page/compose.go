@@ -129,7 +129,7 @@ func (s postPages) savePost(c echo.Context) error {
 		if err != nil {
 			return 0, "", err
 		}
-		made, err := s.once(v, "scheduled-posts", f.get("form"), schedule)
+		made, err := s.once(v, "scheduled-posts", f, schedule)
 		switch {
 		case request.Hold:
 			return made, "held", err

@@ -182,10 +182,10 @@ func (c check) near() string {
 	return ""
 }
 
-// once makes something unless the same form was sent before, as by a second click. It returns the id of what
-// was made.
-func (s *Server) once(v view, operation, form string, do func(*store.Tx) (uint64, error)) (made uint64, err error) {
-	key := sha256.Sum256([]byte("page " + id(v.signIn.ID) + "\x00" + operation + "\x00" + form))
+// once makes something unless the same form was sent before with the same in it, as by a second click. It returns the
+// id of what was made. A form that is sent again after going back, with something else in it, asks for something else.
+func (s *Server) once(v view, operation string, f form, do func(*store.Tx) (uint64, error)) (made uint64, err error) {
+	key := sha256.Sum256([]byte("page " + id(v.signIn.ID) + "\x00" + operation + "\x00" + f.values.Encode()))
 	err = s.DB.Update(func(tx *store.Tx) error {
 		before, err := tx.Idempotency.ByKey(key[:])
 		if err == nil {

@@ -142,7 +142,7 @@ func (s postPages) saveContent(c echo.Context, content *store.Content) error {
 	}
 	var saved uint64
 	if content == nil {
-		saved, err = s.once(v, "content", f.get("form"), func(tx *store.Tx) (uint64, error) {
+		saved, err = s.once(v, "content", f, func(tx *store.Tx) (uint64, error) {
 			var r posts.ContentRequest
 			f.fillContentRequest(&r)
 			made, err := posts.CreateContent(tx, r)

@@ -214,7 +214,7 @@ func (s schedulePages) save(c echo.Context, name string) error {
 	secret, done := "", "job-added"
 	change, err := f.jobRequest(v)
 	if err == nil && name == "" {
-		name, secret, err = s.create(c.Request().Context(), v, f.get("form"), change)
+		name, secret, err = s.create(c.Request().Context(), v, f, change)
 	} else if err == nil {
 		done = "job-changed"
 		var draft jobs.Draft
@@ -237,14 +237,14 @@ func (s schedulePages) save(c echo.Context, name string) error {
 }
 
 // create makes a job once for each form. The secret is empty where there is none, or it was shown before.
-func (s schedulePages) create(ctx context.Context, v view, form string, fill func(*jobs.Request)) (name, secret string, err error) {
+func (s schedulePages) create(ctx context.Context, v view, f form, fill func(*jobs.Request)) (name, secret string, err error) {
 	var r jobs.Request
 	fill(&r)
 	draft, err := s.worker.Prepare(ctx, r)
 	if err != nil {
 		return "", "", err
 	}
-	made, err := s.once(v, "jobs", form, func(tx *store.Tx) (uint64, error) {
+	made, err := s.once(v, "jobs", f, func(tx *store.Tx) (uint64, error) {
 		job, err := s.worker.Create(tx, draft)
 		secret = draft.Secret()
 		return job.Subject, err

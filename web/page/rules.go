@@ -303,7 +303,7 @@ func (s rulePages) save(c echo.Context, r *store.Rule) error {
 		request := rules.Request{Active: true}
 		f.fillRequest(&request)
 		if draft, err = s.worker.Prepare(c.Request().Context(), request); err == nil {
-			saved, err = s.once(v, "rules", f.get("form"), func(tx *store.Tx) (uint64, error) {
+			saved, err = s.once(v, "rules", f, func(tx *store.Tx) (uint64, error) {
 				made, err := s.worker.Create(tx, draft)
 				return made.ID, err
 			})

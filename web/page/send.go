@@ -153,7 +153,7 @@ func (s taskPages) saveTask(c echo.Context) error {
 	}
 	var made uint64
 	if err == nil {
-		made, err = s.once(v, "tasks", f.get("form"), func(tx *store.Tx) (uint64, error) {
+		made, err = s.once(v, "tasks", f, func(tx *store.Tx) (uint64, error) {
 			t, err := s.worker.Create(tx, draft)
 			return t.ID, err
 		})
