@@ -79,9 +79,18 @@ func TestASignInIsNewHardAndEnds(t *testing.T) {
 	if a := h.get("/"); a.status != http.StatusOK {
 		t.Fatalf("signed in: %d", a.status)
 	}
+	for range 2 {
+		h.advance(29 * 24 * time.Hour)
+		if a := h.get("/"); a.status != http.StatusOK || !strings.Contains(a.header.Get("Set-Cookie"), cookie.Value) {
+			t.Errorf("used after 29 days: %d %v", a.status, a.header)
+		}
+		if a := h.get("/"); a.status != http.StatusOK || a.header.Get("Set-Cookie") != "" {
+			t.Errorf("used again: %d %v", a.status, a.header)
+		}
+	}
 	h.advance(31 * 24 * time.Hour)
 	if a := h.get("/"); a.status != http.StatusSeeOther {
-		t.Errorf("after 31 days: %d", a.status)
+		t.Errorf("unused for 31 days: %d", a.status)
 	}
 	h.signIn()
 	if a := h.submit("/sign-out"); a.status != http.StatusSeeOther {
@@ -90,6 +99,21 @@ func TestASignInIsNewHardAndEnds(t *testing.T) {
 	h.client.Jar.SetCookies(base, []*http.Cookie{cookie})
 	if a := h.get("/"); a.status != http.StatusSeeOther {
 		t.Errorf("after signing out: %d", a.status)
+	}
+}
+
+func TestAPageThatIsOpenIsSentAfterSigningInAgain(t *testing.T) {
+	h := start(t)
+	h.signIn()
+	open := h.csrf()
+	h.schedulePost("Hello", 32*24*time.Hour)
+	h.advance(31 * 24 * time.Hour)
+	if a := h.post("/media/file", url.Values{"csrf": {open}}); a.status != http.StatusUnauthorized || !strings.Contains(a.body, "You are signed out") {
+		t.Errorf("a file of a browser that is signed out: %d %s", a.status, a.body)
+	}
+	h.signIn()
+	if a := h.post("/posts/1/cancel", url.Values{"csrf": {open}}); a.status != http.StatusSeeOther {
+		t.Errorf("%d %s", a.status, a.body)
 	}
 }
 

@@ -40,6 +40,8 @@ func (s *Server) SignInFirst(c echo.Context) error {
 	switch {
 	case r.Header.Get("HX-Request") != "": // it takes the place of a preview, so that what was typed stays
 		return s.render(c, http.StatusOK, wrong(s.view(c).T("compose.signed_out")))
+	case r.URL.Path == "/media/file": // the script of a form shows it beside the file
+		return c.String(http.StatusUnauthorized, s.view(c).T("compose.signed_out"))
 	case strings.HasPrefix(r.URL.Path, liveBase+"/"):
 		return c.NoContent(http.StatusNoContent) // tells the browser not to ask again
 	}

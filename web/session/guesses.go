@@ -132,12 +132,31 @@ func guesserOf(c echo.Context, hash string) guesser {
 	return guesser{network(c.RealIP()).String(), false}
 }
 
+// browserContext is where the browser that has just shown the password is kept in its echo context.
+const browserContext = "browser"
+
 // rememberBrowser lets the browser try a password later whatever others try. Another password ends this.
 func (s *Sessions) rememberBrowser(c echo.Context, hash string) {
 	browser := NewSecret()
+	if who := guesserOf(c, hash); who.known {
+		browser = strings.TrimPrefix(who.key, "browser ")
+	}
+	c.Set(browserContext, browser)
 	cookie := s.cookie(c, browser+"."+browserProof(hash, browser), int(knownAge/time.Second))
 	cookie.Name = knownCookie(c.Request())
 	c.SetCookie(cookie)
+}
+
+// formToken is the token that the forms of a new sign-in carry. A known browser has the same one each time, so that a
+// page that it opened before can still be sent. It does not tell which cookie it was made from.
+func formToken(c echo.Context) string {
+	browser, known := c.Get(browserContext).(string)
+	if !known {
+		return NewSecret()
+	}
+	token := hmac.New(sha256.New, []byte(browser))
+	token.Write([]byte(csrfField))
+	return base64.RawURLEncoding.EncodeToString(token.Sum(nil))
 }
 
 // browserProof shows that a browser was told by who has the password's hash, which is never shown to anybody.

@@ -16,8 +16,10 @@ import (
 )
 
 const (
-	// signInAge is how long a browser stays signed in.
+	// signInAge is how long a browser stays signed in after it was used last.
 	signInAge = 30 * 24 * time.Hour
+	// renewAfter is how long nothing is written about a sign-in that is used.
+	renewAfter = 24 * time.Hour
 	// trimSignIns is how many expired sign-ins are forgotten with each new one.
 	trimSignIns = 16
 	// signInContext is where a request's sign-in is kept in its echo context.
@@ -39,7 +41,7 @@ func cookieName(r *http.Request) string {
 // already has, which somebody else may have put there.
 func (s *Sessions) SignIn(c echo.Context) (store.SignIn, error) {
 	secret := NewSecret()
-	row := store.SignIn{Hash: Digest([]byte(secret)), CSRF: NewSecret()}
+	row := store.SignIn{Hash: Digest([]byte(secret)), CSRF: formToken(c)}
 	err := s.db.Update(func(tx *store.Tx) error {
 		row.CreatedAt, row.ExpiresAt = tx.Now(), tx.Now().Add(signInAge)
 		if err := tx.SignIns.Trim(trimSignIns); err != nil {
@@ -58,6 +60,28 @@ func (s *Sessions) SignIn(c echo.Context) (store.SignIn, error) {
 	c.SetCookie(s.cookie(c, secret, int(signInAge/time.Second)))
 	s.cfg.Log.Info().Str("address", c.RealIP()).Msg("signed in to the page")
 	return row, nil
+}
+
+// renew moves the end of a sign-in that is used. Where nothing can be written, the sign-in ends when it would have.
+func (s *Sessions) renew(c echo.Context, found store.SignIn) {
+	if found.ExpiresAt.Sub(s.db.Now()) > signInAge-renewAfter {
+		return
+	}
+	err := s.db.Update(func(tx *store.Tx) error {
+		row, err := s.readCookie(tx, c)
+		if err != nil {
+			return err
+		}
+		row.ExpiresAt = tx.Now().Add(signInAge)
+		return tx.SignIns.Put(&row)
+	})
+	if err != nil {
+		s.cfg.Log.Warn().Err(err).Msg("a sign-in could not be renewed")
+		return
+	}
+	if cookie, err := c.Cookie(cookieName(c.Request())); err == nil {
+		c.SetCookie(s.cookie(c, cookie.Value, int(signInAge/time.Second)))
+	}
 }
 
 func (s *Sessions) cookie(c echo.Context, value string, maxAge int) *http.Cookie {
@@ -123,6 +147,7 @@ func (s *Sessions) require(c echo.Context, next, strangers echo.HandlerFunc) err
 				"open the page again and repeat what you did")
 		}
 	}
+	s.renew(c, found)
 	With(c, found)
 	return next(c)
 }

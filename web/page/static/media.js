@@ -60,7 +60,7 @@
             li.outerHTML = request.responseText;
             changed(file.name);
           } else {
-            fail(li, request.status === 422 ? request.responseText : field.dataset.failed);
+            fail(li, request.status === 422 || request.status === 401 ? request.responseText : field.dataset.failed);
           }
           done();
         };
