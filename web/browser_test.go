@@ -2,7 +2,9 @@ package web
 
 import (
 	"context"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"slices"
@@ -176,5 +178,29 @@ func TestASecondClickSendsNothing(t *testing.T) {
 	})()`)
 	if got != "true false false true" {
 		t.Errorf("a click, a second one, one on the form that was shown anew, and one after going back: %s", got)
+	}
+}
+
+// Coming back from X is a way from another site, on which browsers leave the cookie out.
+func TestWhoComesBackFromXIsStillSignedIn(t *testing.T) {
+	h := start(t)
+	b := browse(t, chromium(t), h)
+	b.signIn()
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/allow" {
+			http.Redirect(w, r, h.base+"/logins/x?code=c&state=s", http.StatusFound)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		io.WriteString(w, `<a id="allow" href="/allow">Allow</a>`)
+	}))
+	defer site.CloseClientConnections()
+	b.do(chromedp.Navigate(strings.Replace(site.URL, "127.0.0.1", "localhost", 1)), chromedp.Click(chromedp.ID("allow")))
+	b.until(`location.pathname === "/sign-in" || document.querySelector("#main [name=code]")?.value === "c"`)
+	if got := eval[string](b, `location.pathname`); got != "/logins/x" {
+		t.Errorf("sees %s", got)
+	}
+	if a := h.another().get("/logins/x?code=c&state=s&again=1"); a.status != http.StatusSeeOther {
+		t.Errorf("who is not signed in: %d", a.status)
 	}
 }

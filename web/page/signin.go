@@ -1,6 +1,7 @@
 package page
 
 import (
+	"html"
 	"net/http"
 	"net/url"
 	"strings"
@@ -42,6 +43,10 @@ func (s *Server) SignInFirst(c echo.Context) error {
 		return s.render(c, http.StatusOK, wrong(s.view(c).T("compose.signed_out")))
 	case r.URL.Path == "/media/file": // the script of a form shows it beside the file
 		return c.String(http.StatusUnauthorized, s.view(c).T("compose.signed_out"))
+	case r.Method == http.MethodGet && r.URL.Path == XCallback && c.QueryParam("again") == "":
+		// A browser that X sends here leaves the cookie of the sign-in out. It has it with what our own page asks for.
+		again := html.EscapeString(withQuery(r.URL.RequestURI(), "again", "1"))
+		return c.HTML(http.StatusOK, `<!DOCTYPE html><title>Belfry</title><meta http-equiv="refresh" content="0;url=`+again+`">`)
 	case strings.HasPrefix(r.URL.Path, liveBase+"/"):
 		return c.NoContent(http.StatusNoContent) // tells the browser not to ask again
 	}
