@@ -39,8 +39,15 @@ func TestAProxyMayKeepItsNameToItself(t *testing.T) {
 		r := h.request("POST", "/sign-in", url.Values{"password": {testPassword}}.Encode())
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		r.Header.Set("Origin", origin)
-		if a := h.do(r); a.status != want {
-			t.Errorf("%s: %d", origin, a.status)
+		if a := h.do(r); a.status != want || want == http.StatusForbidden && !strings.Contains(a.body, "BELFRY_HOSTS") {
+			t.Errorf("%s: %d %s", origin, a.status, a.body)
+		}
+		r = h.request("POST", "/sign-in", url.Values{"password": {testPassword}}.Encode())
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Origin", origin)
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+		if a := h.do(r); a.status != http.StatusSeeOther {
+			t.Errorf("%s, of which the browser says that it is the page's own: %d", origin, a.status)
 		}
 	}
 }

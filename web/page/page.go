@@ -9,6 +9,7 @@ package page
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -254,6 +255,9 @@ func (s *Server) ShowError(c echo.Context, err error, status int, full bool) err
 		}
 	case http.StatusForbidden:
 		detail = v.T("errors.forbidden")
+		if r, ok := errors.AsType[*session.Refusal](err); ok && r.Field == echo.HeaderOrigin {
+			detail = v.T("errors.origin")
+		}
 	}
 	if detail == "" {
 		detail = http.StatusText(status)

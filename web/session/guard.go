@@ -94,14 +94,16 @@ func (s *Sessions) SameOrigin(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// ownOrigin accepts the names of the settings too: a reverse proxy may put its own into Host.
+// ownOrigin believes a browser that says where a request comes from: no page can make it say another thing. Where it
+// does not say, as without HTTPS, the origin must be this server or a name of the settings, because a reverse proxy may
+// put its own into Host.
 func (s *Sessions) ownOrigin(r *http.Request) bool {
 	site, origin := r.Header.Get("Sec-Fetch-Site"), r.Header.Get("Origin")
-	if site != "" && site != "same-origin" {
-		return false
+	if site != "" {
+		return site == "same-origin"
 	}
 	if origin == "" {
-		return site == "same-origin" || strings.HasPrefix(r.URL.Path, "/api/")
+		return strings.HasPrefix(r.URL.Path, "/api/")
 	}
 	u, err := url.Parse(origin)
 	if err != nil || u.Host == "" {
