@@ -129,6 +129,13 @@ func TestFilesComeWithTheFormWithoutAScript(t *testing.T) {
 	if a := h.submit("/media/3/delete"); a.header.Get("Location") != "/media?done=media-deleted" {
 		t.Errorf("%d %s", a.status, a.body)
 	}
+	list := strings.Repeat(strings.Repeat("я", 1000)+"\n", 300)
+	if a := send("/rules/new", []file{{"", "", nil}}, "name", "Long", "schedule_type", "daily", "times", "09:00", "source", "list", "items", list, "account", "1"); a.status != http.StatusSeeOther {
+		t.Errorf("a list of 300 texts: %d", a.status)
+	}
+	if a := send("/posts/new", nil, "text", strings.Repeat("a", 8<<20)); a.status != http.StatusRequestEntityTooLarge || !strings.Contains(a.body, "The form is too large") {
+		t.Errorf("a text of 8 MB: %d %s", a.status, a.body)
+	}
 	if a := send("/media", nil); a.status != http.StatusUnprocessableEntity {
 		t.Errorf("nothing chosen: %d", a.status)
 	}

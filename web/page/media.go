@@ -23,8 +23,8 @@ import (
 )
 
 const (
-	// maxFields bounds the texts of a form with files, in bytes.
-	maxFields = 512 << 10
+	// maxFields bounds the texts of a form with files, in bytes: a list of a rule or of a broadcast is a long one.
+	maxFields = 8 << 20
 	// uploaded begins the source of a file of a form that was uploaded; its id follows.
 	uploaded = "upload:"
 	// shownWeeks is how many weeks the growth of media is shown for; the last one stands for all before.

@@ -253,6 +253,8 @@ func (s *Server) ShowError(c echo.Context, err error, status int, full bool) err
 		if full {
 			detail = v.T("errors.full")
 		}
+	case http.StatusRequestEntityTooLarge:
+		detail = v.T("errors.too_large")
 	case http.StatusForbidden:
 		detail = v.T("errors.forbidden")
 		if r, ok := errors.AsType[*session.Refusal](err); ok && r.Field == echo.HeaderOrigin {
