@@ -72,14 +72,15 @@ func (n *Network) Begin(_ context.Context, identityID uint64) (address string, e
 	return n.oauth2(l).AuthCodeURL(l.State, oauth2.S256ChallengeOption(l.Verifier)), n.save(identityID, l)
 }
 
-// Finish ends a login with what X has given the owner. An error with a Field says which of it is wrong.
-func (n *Network) Finish(ctx context.Context, identityID uint64, code, state string) (platform.Profile, error) {
+// Finish ends a login with what X has given the owner. It returns whose it is and what the identity logs in with from
+// now on, and stores nothing. An error with a Field says which of it is wrong.
+func (n *Network) Finish(ctx context.Context, identityID uint64, code, state string) (platform.Profile, []byte, error) {
 	l, err := n.login(identityID)
 	if err != nil {
-		return platform.Profile{}, err
+		return platform.Profile{}, nil, err
 	}
 	if l.State == "" || state != l.State {
-		return platform.Profile{}, refused("state", "is not of the login that was begun last: begin again")
+		return platform.Profile{}, nil, refused("state", "is not of the login that was begun last: begin again")
 	}
 	token, err := n.oauth2(l).Exchange(n.with(ctx), code, oauth2.VerifierOption(l.Verifier))
 	if err != nil {
@@ -87,18 +88,17 @@ func (n *Network) Finish(ctx context.Context, identityID uint64, code, state str
 		if e.Kind == platform.Login {
 			e = refused("code", e.Err.Error()+": begin again")
 		}
-		return platform.Profile{}, e
+		return platform.Profile{}, nil, e
 	}
 	l.State, l.Verifier = "", ""
-	if err := n.renew(identityID, &l, token); err != nil {
-		return platform.Profile{}, err
-	}
-	profile, err := (&session{n, identityID, l}).probe(ctx)
+	n.take(&l, token)
+	profile, err := (&session{n, 0, Login{Access: l.Access}}).probe(ctx)
 	if err != nil {
-		return profile, err
+		return profile, nil, err
 	}
 	l.UserID = profile.ID
-	return profile, n.save(identityID, l)
+	secret, err := json.Marshal(l)
+	return profile, secret, err
 }
 
 // Refresh replaces the access of an identity shortly before it ends, and returns when to do so again; zero for keys
@@ -131,11 +131,16 @@ func (n *Network) refresh(ctx context.Context, identityID uint64, l *Login) erro
 
 // renew stores a new pair of tokens; the old one is void.
 func (n *Network) renew(identityID uint64, l *Login, token *oauth2.Token) error {
+	n.take(l, token)
+	return n.save(identityID, *l)
+}
+
+// take puts a new pair of tokens in the place of the old one.
+func (n *Network) take(l *Login, token *oauth2.Token) {
 	l.Access, l.Expires = token.AccessToken, n.cfg.Now().Add(time.Duration(token.ExpiresIn)*time.Second)
 	if token.RefreshToken != "" {
 		l.Refresh = token.RefreshToken
 	}
-	return n.save(identityID, *l)
 }
 
 func (n *Network) with(ctx context.Context) context.Context {

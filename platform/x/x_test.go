@@ -87,8 +87,11 @@ func (b *bench) logIn() error {
 	if err != nil || r.StatusCode != http.StatusFound {
 		b.Fatal(r.Status, err)
 	}
-	_, err = b.net.Finish(context.Background(), 2, back.Query().Get("code"), back.Query().Get("state"))
-	return err
+	_, secret, err := b.net.Finish(context.Background(), 2, back.Query().Get("code"), back.Query().Get("state"))
+	if err != nil {
+		return err
+	}
+	return b.keys.SetSecret(2, secret)
 }
 
 func (b *bench) drive(identity uint64, p platform.Post) (platform.Receipt, *platform.Error) {
@@ -200,7 +203,7 @@ func TestWrongKeysAreRefused(t *testing.T) {
 	if p, _, err := b.net.Probe(context.Background(), []byte(`{"consumer_key":"ck","consumer_secret":"c/s","access_token":"at","access_token_secret":"a+s"}`)); err != nil || p.Username != "evening_news" {
 		t.Error(p, err)
 	}
-	if _, err := b.net.Finish(context.Background(), 2, "code", "state"); platform.AsError(err).Field != "state" {
+	if _, _, err := b.net.Finish(context.Background(), 2, "code", "state"); platform.AsError(err).Field != "state" {
 		t.Error(err)
 	}
 }

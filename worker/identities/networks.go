@@ -29,7 +29,8 @@ type Connector interface {
 // Authorizer is a network whose owners let Belfry in on its site.
 type Authorizer interface {
 	Begin(ctx context.Context, identityID uint64) (address string, err error)
-	Finish(ctx context.Context, identityID uint64, code, state string) (platform.Profile, error)
+	// Finish returns whose login it is and the secret that it brings, which is not stored.
+	Finish(ctx context.Context, identityID uint64, code, state string) (platform.Profile, []byte, error)
 }
 
 // Keys are what an identity of Instagram or X logs in with.
@@ -141,10 +142,18 @@ func (w *Worker) PrepareChange(ctx context.Context, id uint64, p Patch) (Patch, 
 		k.Token = *p.Token
 	}
 	p.proved, err = w.prove(ctx, i.Platform, k)
-	if err == nil && i.NetworkID != 0 && p.proved.profile.ID != 0 && p.proved.profile.ID != i.NetworkID {
-		err = store.Invalid("token", "invalid.other_profile", p.proved.profile.Username)
+	if err != nil {
+		return p, err
 	}
-	return p, err
+	return p, sameProfile(i, p.proved.profile, "token")
+}
+
+// sameProfile refuses what would make an identity post as another account than before.
+func sameProfile(i store.Identity, p platform.Profile, field string) error {
+	if i.NetworkID != 0 && p.ID != 0 && p.ID != i.NetworkID {
+		return store.Invalid(field, "invalid.other_profile", p.Username)
+	}
+	return nil
 }
 
 // enter gives an identity a secret that was proved.
@@ -180,13 +189,13 @@ func (w *Worker) BeginLogin(ctx context.Context, id uint64) (Step, error) {
 	return Step{State: platform.LoginLink, URL: address}, refusal("client_id", err)
 }
 
-// FinishLogin ends a login with what the network has given the owner.
+// FinishLogin ends a login with what the network has given the owner. One of another account than before is refused.
 func (w *Worker) FinishLogin(ctx context.Context, id uint64, code, state string) (Step, error) {
 	network, i, err := w.authorizer(id)
 	if err != nil {
 		return Step{}, err
 	}
-	profile, err := network.Finish(ctx, i.ID, strings.TrimSpace(code), strings.TrimSpace(state))
+	profile, secret, err := network.Finish(ctx, i.ID, strings.TrimSpace(code), strings.TrimSpace(state))
 	if err != nil {
 		return Step{}, refusal("code", err)
 	}
@@ -195,9 +204,10 @@ func (w *Worker) FinishLogin(ctx context.Context, id uint64, code, state string)
 		if err != nil {
 			return err
 		}
-		become(&i, profile)
-		i.UpdatedAt = tx.Now()
-		return errors.Join(tx.Identities.Put(&i), keepToken(tx, i))
+		if err := sameProfile(i, profile, "code"); err != nil {
+			return err
+		}
+		return enter(tx, &i, proved{secret, profile})
 	})
 }
 

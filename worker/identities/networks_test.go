@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"reflect"
 	"testing"
 	"time"
 
@@ -103,39 +104,71 @@ func TestKeysAreTriedOutWhenTheyAreEntered(t *testing.T) {
 	}
 }
 
+// allow begins a login on X's site, lets Belfry in, and returns what X leads back with.
+func (b *bench) allow(id uint64) (code, state string) {
+	b.Helper()
+	step, err := b.worker.BeginLogin(context.Background(), id)
+	if err != nil || step.State != platform.LoginLink {
+		b.Fatal(step, err)
+	}
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	r, err := client.Get(step.URL)
+	if err != nil {
+		b.Fatal(err)
+	}
+	r.Body.Close()
+	back, err := url.Parse(r.Header.Get("Location"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return back.Query().Get("code"), back.Query().Get("state")
+}
+
 func TestAnAccountOfXLogsInOnItsSite(t *testing.T) {
 	b := newBench(t)
 	i, err := b.add(Request{Platform: "x", Keys: Keys{ClientID: "app"}})
 	if err != nil || i.State != store.IdentityLogin {
 		t.Fatal(i, err)
 	}
-	step, err := b.worker.BeginLogin(context.Background(), i.ID)
-	if err != nil || step.State != platform.LoginLink {
-		t.Fatal(step, err)
-	}
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	r, err := client.Get(step.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Body.Close()
-	back, err := url.Parse(r.Header.Get("Location"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	code, state := back.Query().Get("code"), back.Query().Get("state")
+	code, state := b.allow(i.ID)
 	if id, err := b.worker.LoginOf(state); err != nil || id != i.ID {
 		t.Error(id, err)
 	}
 	if _, err := b.worker.FinishLogin(context.Background(), i.ID, code, "other"); err == nil {
 		t.Error("another state was taken")
 	}
-	step, err = b.worker.FinishLogin(context.Background(), i.ID, code, state)
+	step, err := b.worker.FinishLogin(context.Background(), i.ID, code, state)
 	if err != nil || step.State != platform.LoginDone {
 		t.Fatal(step, err)
 	}
 	if i, token := b.stored(i.ID); i.State != store.IdentityReady || i.Target != "@evening_news" || !token {
 		t.Errorf("%+v, %v", i, token)
+	}
+}
+
+func TestALoginAsAnotherAccountOfXIsRefused(t *testing.T) {
+	b := newBench(t)
+	i, err := b.add(Request{Platform: "x", Keys: fourKeys})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.x.AddUser(xtest.User{Username: "private", ClientID: "app2"})
+	p, err := b.worker.PrepareChange(context.Background(), i.ID, Patch{Keys: &Keys{ClientID: "app2"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	update(t, b.db, func(tx *store.Tx) error {
+		_, err := Change(tx, i.ID, p)
+		return err
+	})
+	code, state := b.allow(i.ID)
+	before, _ := b.stored(i.ID)
+	_, err = b.worker.FinishLogin(context.Background(), i.ID, code, state)
+	if f, ok := errors.AsType[*store.FieldError](err); !ok || f.Field != "code" {
+		t.Error(err)
+	}
+	if after, _ := b.stored(i.ID); !reflect.DeepEqual(after, before) || after.Username != "evening_news" || after.State != store.IdentityLogin {
+		t.Errorf("%+v", after)
 	}
 }
 
