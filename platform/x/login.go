@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -147,10 +147,15 @@ func (n *Network) with(ctx context.Context) context.Context {
 	return context.WithValue(ctx, oauth2.HTTPClient, n.http)
 }
 
-// tokenError sorts what went wrong with a token: whatever became of the call, it may be repeated.
+// tokenError sorts what went wrong with a token: whatever became of the call, it may be repeated. A login has ended
+// only if X says so by a code of OAuth: a gateway answers with any status.
 func tokenError(err error) *platform.Error {
-	if answer, ok := errors.AsType[*oauth2.RetrieveError](err); ok && answer.Response.StatusCode < 500 && answer.Response.StatusCode != http.StatusTooManyRequests {
-		return loggedOut(fmt.Errorf("the login was refused: %s %s", answer.ErrorCode, answer.ErrorDescription))
+	said, ok := errors.AsType[*oauth2.RetrieveError](err)
+	if ok && slices.Contains([]string{"invalid_grant", "invalid_request", "invalid_client", "unauthorized_client"}, said.ErrorCode) {
+		return loggedOut(fmt.Errorf("the login was refused: %s %s", said.ErrorCode, said.ErrorDescription))
+	}
+	if ok { // without its page
+		err = fmt.Errorf("the server of X answers %s", said.Response.Status)
 	}
 	return &platform.Error{Kind: platform.Transient, Scope: platform.ScopeIdentity, Err: err}
 }

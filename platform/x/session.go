@@ -50,13 +50,28 @@ func (s *session) call(ctx context.Context, r request) (rest.Answer, error) {
 		a, err = s.send(ctx, r)
 	}
 	if err == nil && a.Status == http.StatusUnauthorized {
-		e := s.sort(a)
-		if s.identity == 0 { // its keys are tried out
-			return a, e
-		}
-		return a, errors.Join(e, s.network.cfg.Keys.LoggedOut(s.identity, e.Error()))
+		return a, s.doubted(ctx, a)
 	}
 	return a, err
+}
+
+// doubted makes an error of a 401. X gives one now and then to good keys: they have ended if it refuses them a moment
+// later, too.
+func (s *session) doubted(ctx context.Context, a rest.Answer) error {
+	e := s.sort(a)
+	if s.identity == 0 { // its keys are tried out
+		return e
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(doubtPause):
+	}
+	again, err := s.send(ctx, request{method: http.MethodGet, path: "/2/users/me"})
+	if err != nil || again.Status != http.StatusUnauthorized {
+		e.Kind, e.Scope = platform.Transient, platform.ScopeContent
+		return e
+	}
+	return errors.Join(e, s.network.cfg.Keys.LoggedOut(s.identity, e.Error()))
 }
 
 func (s *session) send(ctx context.Context, r request) (rest.Answer, error) {
@@ -96,6 +111,7 @@ func (s *session) harmless(ctx context.Context, r request, to any) error {
 }
 
 const (
+	doubtPause  = time.Second
 	limitPause  = 15 * time.Minute // where X does not say when its limit is over
 	duplicate   = "duplicate"
 	usageCapped = "usage-capped"

@@ -178,6 +178,9 @@ func TestEachAnswerIsSorted(t *testing.T) {
 		b := newBench(t)
 		c.fault.Call = xtest.Create
 		b.server.Fail(c.fault)
+		if c.kind == platform.Login { // also when they are tried again
+			b.server.Fail(xtest.Fault{Call: xtest.Me, Status: 401})
+		}
 		state, err := json.Marshal(map[string]any{"begun": b.now()})
 		if err != nil {
 			t.Fatal(err)
@@ -231,6 +234,25 @@ func TestAnAccessIsRefreshedAheadAndWhenItIsRefused(t *testing.T) {
 	}
 	b.server.Revoke()
 	if _, err := b.drive(2, platform.Post{Text: "three"}); err == nil || err.Kind != platform.Login || b.keys.Out(2) == "" {
+		t.Error(err)
+	}
+}
+
+func TestOneRefusalOfGoodKeysEndsNoLogin(t *testing.T) {
+	b := newBench(t)
+	b.server.Fail(xtest.Fault{Call: xtest.Create, Status: 401, Body: `{"title":"Unauthorized"}`})
+	if _, err := b.drive(1, platform.Post{Text: "one"}); err != nil || b.keys.Out(1) != "" || len(b.server.Posts()) != 1 {
+		t.Errorf("%v, logged out: %q", err, b.keys.Out(1))
+	}
+	if err := b.logIn(); err != nil {
+		t.Fatal(err)
+	}
+	b.ahead.Add(int64(110 * time.Minute))
+	b.server.Fail(xtest.Fault{Call: xtest.Token, Status: 403, Body: "<html>Attention Required!"})
+	if _, err := b.net.Refresh(context.Background(), 2); platform.AsError(err).Kind != platform.Transient || b.keys.Out(2) != "" {
+		t.Errorf("%v, logged out: %q", err, b.keys.Out(2))
+	}
+	if _, err := b.net.Refresh(context.Background(), 2); err != nil {
 		t.Error(err)
 	}
 }
