@@ -46,9 +46,15 @@ func State[T any](p platform.Post) (st T, err error) {
 
 // UnderWay is the error that keeps the state of a post and goes on after a pause.
 func UnderWay(state any, pause time.Duration, said string) error {
+	return Keep(&platform.Error{Kind: platform.UnderWay, Scope: platform.ScopeContent, Wait: pause, Err: errors.New(said)}, state)
+}
+
+// Keep returns an error that keeps the state of a post.
+func Keep(e *platform.Error, state any) error {
 	kept, err := json.Marshal(state)
 	if err != nil {
 		return fmt.Errorf("keep the state: %w", err)
 	}
-	return &platform.Error{Kind: platform.UnderWay, Scope: platform.ScopeContent, Wait: pause, State: kept, Err: errors.New(said)}
+	e.State = kept
+	return e
 }

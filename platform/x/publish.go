@@ -24,13 +24,17 @@ type publisher struct {
 // state is what attempts leave for later ones.
 type state struct {
 	Media []upload `json:"media,omitempty"`
+	// Part is the next of the media, of which X has the first segments.
+	Part *partial `json:"part,omitempty"`
 	// Until is when X forgets the first of the media.
 	Until time.Time `json:"until,omitzero"`
+	// Since is since when X is processing one of the media; zero: it is not.
+	Since time.Time `json:"since,omitzero"`
 	// Begun is since when the post may have been created; zero: it was not.
 	Begun time.Time `json:"begun,omitzero"`
 }
 
-// Publish goes one step further: a medium is uploaded, X is asked whether it is done with one, the time of the
+// Publish goes one step further: a medium or a part of it is uploaded, X is asked whether it is done with one, the time of the
 // creation is kept, the post is created.
 func (p publisher) Publish(ctx context.Context, post platform.Post) (platform.Receipt, error) {
 	s, err := p.network.session(p.identity)

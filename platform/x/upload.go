@@ -25,12 +25,20 @@ type upload struct {
 	Ready bool   `json:"ready,omitempty"`
 }
 
+// partial is a medium of which X has so many segments.
+type partial struct {
+	ID   string `json:"id"`
+	Sent int64  `json:"sent"`
+}
+
 const (
-	chunk      = 1 << 20
-	maxPhoto   = 5 << 20
-	maxVideo   = 512 << 20
-	mediaLives = 23 * time.Hour // X keeps media that no post shows for 24
-	checkPause = 5 * time.Second
+	chunk       = 4 << 20          // of all segments but the last
+	uploadTime  = 30 * time.Second // after which no segment is begun, so that the last one has time, too
+	maxPhoto    = 5 << 20
+	maxVideo    = 512 << 20
+	mediaLives  = 23 * time.Hour // X keeps media that no post shows for 24
+	checkPause  = 5 * time.Second
+	processTime = time.Hour // that X has to process a medium
 )
 
 // processing is how far X is with a medium; empty: it is done.
@@ -45,8 +53,8 @@ type processing struct {
 	}
 }
 
-// nextUpload uploads the first medium that X does not have. If it is cut off it is done again: what X has of it
-// is in no post.
+// nextUpload uploads the first medium that X does not have, or some of it: the next attempt goes on there. An attempt
+// that brings X no further has failed.
 func (s *session) nextUpload(ctx context.Context, post platform.Post, st state) error {
 	i := len(st.Media)
 	field := fmt.Sprintf("media[%d]", i)
@@ -59,7 +67,6 @@ func (s *session) nextUpload(ctx context.Context, post platform.Post, st state) 
 		return &platform.Error{Kind: platform.Transient, Scope: platform.ScopeContent, Field: field, Err: fmt.Errorf("%s: %w", field, err)}
 	}
 	defer c.Close()
-	var begun processing
 	category, limit := "tweet_image", int64(maxPhoto)
 	switch {
 	case post.Media[i].Kind == platform.Video:
@@ -70,45 +77,87 @@ func (s *session) nextUpload(ctx context.Context, post platform.Post, st state) 
 	if c.size > limit {
 		return refused(field, fmt.Sprintf("has %d MB: X takes %d", c.size>>20, limit>>20))
 	}
-	asked, err := json.Marshal(map[string]any{"media_type": c.mime, "total_bytes": c.size, "media_category": category})
-	if err != nil {
-		return fmt.Errorf("begin to upload: %w", err)
-	}
-	const path = "/2/media/upload/"
-	if err := s.harmless(ctx, request{method: http.MethodPost, path: path + "initialize", mime: "application/json", body: asked}, &begun); err != nil {
-		return err
-	}
-	own := path + url.PathEscape(begun.Data.ID)
-	part := make([]byte, chunk)
-	for segment := 0; ; segment++ {
-		n, err := io.ReadFull(c, part)
-		if n > 0 {
-			if err := s.append(ctx, own+"/append", segment, part[:n]); err != nil {
-				return err
-			}
-		}
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			break
-		}
+	resumed := st.Part != nil
+	if !resumed {
+		asked, err := json.Marshal(map[string]any{"media_type": c.mime, "total_bytes": c.size, "media_category": category})
 		if err != nil {
-			return &platform.Error{Kind: platform.Transient, Scope: platform.ScopeContent, Field: field, Err: fmt.Errorf("read %s: %w", field, platform.WithoutURL(err))}
+			return fmt.Errorf("begin to upload: %w", err)
+		}
+		var begun processing
+		if err := s.harmless(ctx, request{method: http.MethodPost, path: uploads + "initialize", mime: "application/json", body: asked}, &begun); err != nil {
+			return err
+		}
+		st.Part = &partial{ID: begun.Data.ID}
+		if i == 0 {
+			st.Until = s.network.cfg.Now().Add(mediaLives)
 		}
 	}
+	before := st.Part.Sent
 	var done processing
-	if err := s.harmless(ctx, request{method: http.MethodPost, path: own + "/finalize"}, &done); err != nil {
+	err = s.segments(ctx, c, st.Part)
+	if err == nil {
+		err = s.transfer(ctx, request{method: http.MethodPost, path: st.Part.path("finalize")}, &done)
+	}
+	e, sorted := errors.AsType[*platform.Error](err)
+	switch {
+	case err == nil:
+		st.Media, st.Part = append(st.Media, upload{ID: st.Part.ID}), nil
+		return s.processed(st, i, done)
+	case !sorted:
 		return err
+	case e.Kind == platform.Transient && st.Part.Sent > before:
+		return rest.UnderWay(st, 0, fmt.Sprintf("%.1f of %.1f MB are there", float64(min(st.Part.Sent*chunk, c.size))/(1<<20), float64(c.size)/(1<<20)))
+	case e.Kind == platform.Refused && resumed: // X has forgotten it, or has more of it than is known here
+		e.Kind, st.Part = platform.Transient, nil
 	}
-	if i == 0 {
-		st.Until = s.network.cfg.Now().Add(mediaLives)
-	}
-	st.Media = append(st.Media, upload{ID: begun.Data.ID})
-	return st.processed(i, done)
+	return rest.Keep(e, st)
 }
 
-func (s *session) append(ctx context.Context, path string, segment int, data []byte) error {
+const uploads = "/2/media/upload/"
+
+func (p partial) path(verb string) string { return uploads + url.PathEscape(p.ID) + "/" + verb }
+
+// segments sends what X does not have, as long as there is time.
+func (s *session) segments(ctx context.Context, c *content, part *partial) error {
+	_, err := io.CopyN(io.Discard, c, min(part.Sent*chunk, c.size))
+	begun := s.network.cfg.Now()
+	for data := make([]byte, chunk); err == nil && part.Sent*chunk < c.size; part.Sent++ {
+		if s.network.cfg.Now().Sub(begun) > uploadTime {
+			return failed(errors.New("there is more time in the next attempt"))
+		}
+		data = data[:min(chunk, c.size-part.Sent*chunk)]
+		if _, err = io.ReadFull(c, data); err != nil {
+			break
+		}
+		if err := s.append(ctx, *part, data); err != nil {
+			return err
+		}
+	}
+	if err != nil { // it ends before its size, too
+		return failed(fmt.Errorf("read the media: %w", platform.WithoutURL(err)))
+	}
+	return nil
+}
+
+// failed is the error of a medium after which the attempt has failed.
+func failed(err error) *platform.Error {
+	return &platform.Error{Kind: platform.Transient, Scope: platform.ScopeContent, Err: err}
+}
+
+// transfer makes a call that may be repeated. One that was sent and not answered is no fault of the connection alone:
+// a segment may be too large for it.
+func (s *session) transfer(ctx context.Context, r request, to any) error {
+	a, err := s.call(ctx, r)
+	if e, ok := errors.AsType[*platform.Error](err); ok && e.Kind == platform.Unknown {
+		e.Kind, e.Scope = platform.Transient, platform.ScopeContent
+	}
+	return rest.Harmless(a, err, to, func(a rest.Answer) error { return s.sort(a) })
+}
+
+func (s *session) append(ctx context.Context, part partial, data []byte) error {
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
-	err := form.WriteField("segment_index", strconv.Itoa(segment))
+	err := form.WriteField("segment_index", strconv.FormatInt(part.Sent, 10))
 	if err == nil {
 		var to io.Writer
 		if to, err = form.CreateFormFile("media", "media"); err == nil {
@@ -118,7 +167,7 @@ func (s *session) append(ctx context.Context, path string, segment int, data []b
 	if err := errors.Join(err, form.Close()); err != nil {
 		return fmt.Errorf("write a part: %w", err)
 	}
-	return s.harmless(ctx, request{method: http.MethodPost, path: path, mime: form.FormDataContentType(), body: body.Bytes()}, nil)
+	return s.transfer(ctx, request{method: http.MethodPost, path: part.path("append"), mime: form.FormDataContentType(), body: body.Bytes()}, nil)
 }
 
 // await asks whether X is done with a medium.
@@ -128,18 +177,23 @@ func (s *session) await(ctx context.Context, st state, i int) error {
 	if err := s.get(ctx, "/2/media/upload", query, &at); err != nil {
 		return err
 	}
-	return st.processed(i, at)
+	return s.processed(st, i, at)
 }
 
 // processed goes on with a medium as X is done with it.
-func (st state) processed(i int, at processing) error {
-	info := at.Data.Info
+func (s *session) processed(st state, i int, at processing) error {
+	info, now := at.Data.Info, s.network.cfg.Now()
+	if st.Since.IsZero() {
+		st.Since = now
+	}
 	switch {
 	case info == nil || info.State == "succeeded":
-		st.Media[i].Ready = true
+		st.Media[i].Ready, st.Since = true, time.Time{}
 		return rest.UnderWay(st, 0, fmt.Sprintf("%d media uploaded", i+1))
 	case info.State == "failed":
 		return refused(fmt.Sprintf("media[%d]", i), strings.TrimSpace("X cannot use it: "+info.Error.Name+" "+info.Error.Message))
+	case now.Sub(st.Since) > processTime: // all of it is done again
+		return &platform.Error{Kind: platform.Transient, Scope: platform.ScopeContent, State: []byte{}, Err: fmt.Errorf("the media were not ready after %s", processTime)}
 	}
 	return rest.UnderWay(st, max(time.Duration(info.CheckAfter)*time.Second, checkPause), "X is processing the media")
 }

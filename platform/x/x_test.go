@@ -8,15 +8,19 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"belfry/platform"
+	"belfry/platform/fetch"
 	"belfry/platform/platformtest"
 	"belfry/platform/x"
 	"belfry/platform/x/xtest"
@@ -288,6 +292,117 @@ func TestNoPostIsOutTwiceWhereverItIsCutOff(t *testing.T) {
 		if attempts <= kill {
 			break
 		}
+	}
+}
+
+// onTheWay is a network whose calls of X pass do first; where that reports false they are lost.
+func (b *bench) onTheWay(cfg x.Config, do func(path string) bool) *x.Network {
+	b.Helper()
+	to, err := url.Parse(b.server.URL)
+	if err != nil {
+		b.Fatal(err)
+	}
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !do(r.URL.Path) {
+			panic(http.ErrAbortHandler)
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	b.Cleanup(server.Close)
+	cfg.URL, cfg.Keys, cfg.Now = server.URL, b.keys, b.now
+	net, err := x.New(cfg)
+	if err == nil {
+		err = b.logIn() // the keys of OAuth 1.0a sign the address, too
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	return net
+}
+
+func TestALongFilmIsUploadedInSeveralAttempts(t *testing.T) {
+	b := newBench(t)
+	long := append(bytes.Clone(film), make([]byte, 18<<20)...)
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "long.mp4"), long, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	begun, parts, down := 0, 0, true
+	net := b.onTheWay(x.Config{MediaDir: dir}, func(path string) bool {
+		switch {
+		case strings.HasSuffix(path, "/initialize"):
+			begun++
+		case strings.HasSuffix(path, "/append"):
+			parts++
+			b.ahead.Add(int64(20 * time.Second))
+			return !down && parts != 5
+		}
+		return true
+	})
+	post := platform.Post{Key: 1, Text: "film", Media: []platform.Media{{Kind: platform.Video, File: "long.mp4"}}}
+	_, err := net.Publisher(2).Publish(context.Background(), post)
+	e := platform.AsError(err)
+	if e.Kind != platform.Transient || e.Scope != platform.ScopeContent {
+		t.Errorf("without any progress: %s, %s: %v", e.Kind, e.Scope, err)
+	}
+	post.State, down = e.State, false
+	for range 4 {
+		_, err = net.Publisher(2).Publish(context.Background(), post)
+		if e = platform.AsError(err); e.Kind != platform.UnderWay {
+			t.Fatalf("after %d parts: %s: %v", parts, e.Kind, err)
+		}
+		post.State = e.State
+	}
+	if _, err, _ := platformtest.Drive(net.Publisher(2), post, 6, nil, nil); err != nil || begun != 1 || parts != 8 || len(b.server.Posts()) != 1 {
+		t.Fatalf("%v, begun %d times, %d parts, %d posts", err, begun, parts, len(b.server.Posts()))
+	}
+	if id := b.server.Posts()[0].MediaIDs[0]; !bytes.Equal(b.server.Media(id), long) {
+		t.Error("the film is another one")
+	}
+}
+
+func TestADownloadThatIsCutOffIsTriedAgain(t *testing.T) {
+	b := newBench(t)
+	whole := false
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", strconv.Itoa(len(film)))
+		if whole {
+			_, _ = w.Write(film)
+			return
+		}
+		whole = true
+		_, _ = w.Write(film[:len(film)/2])
+	}))
+	defer site.Close()
+	var private fetch.Allowed
+	if err := private.UnmarshalText([]byte("127.0.0.1")); err != nil {
+		t.Fatal(err)
+	}
+	net, err := x.New(x.Config{URL: b.server.URL, Keys: b.keys, Now: b.now, Private: private})
+	if err != nil {
+		t.Fatal(err)
+	}
+	post := platform.Post{Key: 1, Text: "film", Media: []platform.Media{{Kind: platform.Video, URL: site.URL}}}
+	_, err = net.Publisher(1).Publish(context.Background(), post)
+	e := platform.AsError(err)
+	if post.State = e.State; e.Kind != platform.Transient || e.Scope != platform.ScopeContent {
+		t.Errorf("%s, %s: %v", e.Kind, e.Scope, err)
+	}
+	if _, err, _ := platformtest.Drive(net.Publisher(1), post, 12, nil, nil); err != nil || !bytes.Equal(b.server.Media(b.server.Posts()[0].MediaIDs[0]), film) {
+		t.Error(err)
+	}
+}
+
+func TestAFilmThatIsNeverProcessedFails(t *testing.T) {
+	b := newBench(t)
+	for range 3 {
+		b.server.Fail(xtest.Fault{Call: xtest.Status, Status: 200, Body: `{"data":{"processing_info":{"state":"in_progress"}}}`})
+	}
+	post := platform.Post{Text: "film", Media: []platform.Media{{Kind: platform.Video, File: "film.mp4"}}}
+	_, err, _ := platformtest.Drive(b.net.Publisher(1), post, 4, nil, func(time.Duration) { b.ahead.Add(int64(21 * time.Minute)) })
+	if err.Kind != platform.Transient || err.Scope != platform.ScopeContent || err.State == nil || len(err.State) > 0 {
+		t.Errorf("%s, %s, %q: %v", err.Kind, err.Scope, err.State, err)
 	}
 }
 
