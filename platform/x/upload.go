@@ -35,6 +35,7 @@ const (
 	chunk       = 4 << 20          // of all segments but the last
 	uploadTime  = 30 * time.Second // after which no segment is begun, so that the last one has time, too
 	maxPhoto    = 5 << 20
+	maxGIF      = 15 << 20
 	maxVideo    = 512 << 20
 	mediaLives  = 23 * time.Hour // X keeps media that no post shows for 24
 	checkPause  = 5 * time.Second
@@ -67,15 +68,9 @@ func (s *session) nextUpload(ctx context.Context, post platform.Post, st state) 
 		return &platform.Error{Kind: platform.Transient, Scope: platform.ScopeContent, Field: field, Err: fmt.Errorf("%s: %w", field, err)}
 	}
 	defer c.Close()
-	category, limit := "tweet_image", int64(maxPhoto)
-	switch {
-	case post.Media[i].Kind == platform.Video:
-		category, limit = "tweet_video", maxVideo
-	case c.mime == "image/gif":
-		category, limit = "tweet_gif", 3*maxPhoto
-	}
-	if c.size > limit {
-		return refused(field, fmt.Sprintf("has %d MB: X takes %d", c.size>>20, limit>>20))
+	category, err := c.category(len(post.Media))
+	if err != nil {
+		return refused(field, err.Error())
 	}
 	resumed := st.Part != nil
 	if !resumed {
@@ -204,6 +199,27 @@ type content struct {
 	io.Closer
 	size int64
 	mime string
+}
+
+// category is what X calls a medium of a post with so many. The error is why X does not take it.
+func (c *content) category(media int) (string, error) {
+	category, limit := "tweet_image", int64(maxPhoto)
+	switch c.mime {
+	case "image/jpeg", "image/png", "image/webp":
+	case "image/gif":
+		category, limit = "tweet_gif", maxGIF
+	case "video/mp4", "video/webm":
+		category, limit = "tweet_video", maxVideo
+	default:
+		return "", fmt.Errorf("X does not take %s: use JPEG, PNG, GIF, WebP or MP4", c.mime)
+	}
+	switch {
+	case category == "tweet_gif" && media > 1:
+		return "", errors.New("X shows a GIF alone: remove the other media")
+	case c.size > limit:
+		return "", fmt.Errorf("the file has %.1f MB and X takes %d: use a smaller one", float64(c.size)/(1<<20), limit>>20)
+	}
+	return category, nil
 }
 
 // open opens a medium and finds out its size and type. An error that will not pass is a [*platform.Error].

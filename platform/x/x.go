@@ -100,14 +100,15 @@ func (n *Network) Check(p platform.Post) (platform.Measure, error) {
 		case media.Kind == platform.Video && len(p.Media) > 1:
 			return m, refused(field, "X shows a video alone: remove the other media")
 		}
-		if err := n.checkSource(field, media); err != nil {
+		if err := n.checkSource(field, media, len(p.Media)); err != nil {
 			return m, err
 		}
 	}
 	return m, nil
 }
 
-func (n *Network) checkSource(field string, m platform.Media) error {
+// checkSource checks what is known of one of so many media.
+func (n *Network) checkSource(field string, m platform.Media, of int) error {
 	if m.URL != "" {
 		u, err := url.Parse(m.URL)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -118,14 +119,18 @@ func (n *Network) checkSource(field string, m platform.Media) error {
 		}
 		return nil
 	}
-	f, err := n.open(context.Background(), m)
+	c, err := n.open(context.Background(), m)
+	if err == nil {
+		_, err = c.category(of)
+		err = errors.Join(err, c.Close())
+	}
 	switch {
 	case err != nil && m.ID != 0:
 		return refused(field+".id", err.Error())
 	case err != nil:
 		return refused(field+".file", err.Error())
 	}
-	return f.Close()
+	return nil
 }
 
 // Styled returns the text, which has no markup on X.

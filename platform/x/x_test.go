@@ -421,6 +421,28 @@ func TestSentAgainADuplicateIsPublished(t *testing.T) {
 	}
 }
 
+func TestWhatXDoesNotTakeIsRefusedWhenThePostIsMade(t *testing.T) {
+	dir := t.TempDir()
+	for name, data := range map[string][]byte{"big.png": append(bytes.Clone(picture), make([]byte, 5<<20)...), "a.gif": []byte("GIF89a"), "a.bmp": []byte("BM "), "a.png": picture} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	net, err := x.New(x.Config{MediaDir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for files, says := range map[string]string{"big.png": "5.0 MB", "a.gif a.png": "alone", "a.bmp": "image/bmp", "a.gif": "", "a.png a.png": ""} {
+		var media []platform.Media
+		for _, file := range strings.Fields(files) {
+			media = append(media, platform.Media{Kind: platform.Photo, File: file})
+		}
+		if _, err := net.Check(platform.Post{Media: media}); (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", files, err)
+		}
+	}
+}
+
 func TestCheckNamesTheField(t *testing.T) {
 	b := newBench(t)
 	for field, p := range map[string]platform.Post{
