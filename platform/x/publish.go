@@ -8,6 +8,7 @@ import (
 	"html"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -120,31 +121,59 @@ func (s *session) lookUp(ctx context.Context, post platform.Post, begun time.Tim
 	return platform.Receipt{}, &platform.Error{Kind: platform.Unconfirmed, Scope: platform.ScopeIdentity, Err: fmt.Errorf("no answer says whether it is published: %w", err)}
 }
 
-// find looks for the post among the latest of the identity, since a time unless that is zero.
+// find looks for the post among the latest of the identity, since a time unless that is zero. One without words and links
+// cannot be told from others.
 func (s *session) find(ctx context.Context, post platform.Post, since time.Time) (platform.Receipt, error) {
-	query := url.Values{"max_results": {"100"}, "tweet.fields": {"created_at"}}
+	query := url.Values{"max_results": {"100"}, "tweet.fields": {"created_at,entities"}}
 	if !since.IsZero() {
 		query.Set("start_time", since.Add(-time.Minute).UTC().Format(time.RFC3339)) // our clocks differ
 	}
-	var timeline struct {
-		Data []struct{ ID, Text string }
-	}
+	var timeline struct{ Data []shown }
 	if err := s.get(ctx, fmt.Sprintf("/2/users/%d/tweets", s.login.UserID), query, &timeline); err != nil {
 		return platform.Receipt{}, err
 	}
 	for _, t := range timeline.Data {
-		if words(html.UnescapeString(t.Text)) == words(post.Text) {
+		if said := words(post.Text); said != "" && words(t.text()) == said {
 			return receipt(t.ID), nil
 		}
 	}
 	return platform.Receipt{}, errNotFound
 }
 
-// words is a text without its links, which X writes anew, and with single spaces.
+// shown is a post as the timeline has it: X writes links anew, and adds one to the media.
+type shown struct {
+	ID, Text string
+	Entities struct {
+		URLs []struct {
+			URL      string
+			Expanded string `json:"expanded_url"`
+		}
+	}
+}
+
+// text is what the post said when it was created. A link that X does not resolve stays as it is.
+func (t shown) text() string {
+	text := html.UnescapeString(t.Text)
+	for _, u := range t.Entities.URLs {
+		if strings.Contains(u.Expanded, "/status/"+t.ID+"/") { // to its media
+			u.Expanded = " "
+		}
+		if u.URL != "" && u.Expanded != "" {
+			text = strings.ReplaceAll(text, u.URL, u.Expanded)
+		}
+	}
+	return text
+}
+
+var scheme = regexp.MustCompile(`(?i)https?://`)
+
+// words is a text with single spaces, and its links without what X may add to them.
 func words(text string) string {
-	text = link.ReplaceAllString(text, " ")
-	text = bare.ReplaceAllString(text, " ")
-	return strings.Join(strings.Fields(text), " ")
+	all := strings.Fields(scheme.ReplaceAllString(text, ""))
+	for i := range all {
+		all[i] = strings.TrimSuffix(all[i], "/")
+	}
+	return strings.Join(all, " ")
 }
 
 func receipt(id string) platform.Receipt {

@@ -406,6 +406,30 @@ func TestAFilmThatIsNeverProcessedFails(t *testing.T) {
 	}
 }
 
+func TestAPostThatHasNoAnswerIsNotTakenForAnother(t *testing.T) {
+	for n, c := range []struct {
+		before, text string
+		media        []platform.Media
+	}{
+		{"New on our blog: https://news.example/1", "New on our blog: https://news.example/2", nil},
+		{"https://news.example/1", "https://news.example/2", nil},
+		{"", "", photos(1)},
+	} {
+		for _, carried := range []bool{false, true} {
+			b := newBench(t)
+			if _, err := b.drive(1, platform.Post{Key: 1, Text: c.before, Media: c.media}); err != nil {
+				t.Fatal(err)
+			}
+			b.server.Fail(xtest.Fault{Call: xtest.Create, Carried: carried})
+			receipt, err := b.drive(1, platform.Post{Key: 2, Text: c.text, Media: c.media})
+			posts := b.server.Posts()
+			if found := carried && c.text != ""; !found && (err == nil || err.Kind != platform.Unconfirmed) || found && (err != nil || receipt.MessageIDs[0] != posts[1].ID) {
+				t.Errorf("%d, carried %v: %+v, %v", n, carried, receipt, err)
+			}
+		}
+	}
+}
+
 func TestSentAgainADuplicateIsPublished(t *testing.T) {
 	b := newBench(t)
 	b.server.Fail(xtest.Fault{Call: xtest.Create, Carried: true}, xtest.Fault{Call: xtest.Timeline, Status: 403})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -79,6 +80,8 @@ func (s *Server) create(r *http.Request, u User) (int, any) {
 	return http.StatusCreated, map[string]any{"data": map[string]any{"id": text(p.ID), "text": p.Text}}
 }
 
+var links = regexp.MustCompile(`https?://[^\s]*[^\s.,]`)
+
 func (s *Server) timeline(r *http.Request, u User) (int, any) {
 	if status, body, ok := only(r, "max_results", "start_time", "tweet.fields"); !ok {
 		return status, body
@@ -96,11 +99,17 @@ func (s *Server) timeline(r *http.Request, u User) (int, any) {
 	found := []map[string]any{}
 	for _, p := range slices.Backward(s.posts) {
 		if p.UserID == u.ID && !p.At.Before(since) {
-			shown := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(p.Text)
-			if len(p.MediaIDs) > 0 {
-				shown += " https://t.co/Abc123"
+			urls := []map[string]string{}
+			link := func(to string) string {
+				short := fmt.Sprintf("https://t.co/%d%03d", p.ID%1_000_000, len(urls))
+				urls = append(urls, map[string]string{"url": short, "expanded_url": to})
+				return short
 			}
-			found = append(found, map[string]any{"id": text(p.ID), "text": strings.TrimSpace(shown), "created_at": p.At.UTC().Format(time.RFC3339)})
+			shown := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(links.ReplaceAllStringFunc(p.Text, link))
+			if len(p.MediaIDs) > 0 {
+				shown += " " + link(fmt.Sprintf("https://x.com/%s/status/%d/photo/1", u.Username, p.ID))
+			}
+			found = append(found, map[string]any{"id": text(p.ID), "text": strings.TrimSpace(shown), "created_at": p.At.UTC().Format(time.RFC3339), "entities": map[string]any{"urls": urls}})
 		}
 	}
 	return http.StatusOK, map[string]any{"data": found, "meta": map[string]any{"result_count": len(found)}}
