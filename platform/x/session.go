@@ -141,6 +141,8 @@ func (s *session) sort(a rest.Answer) *platform.Error {
 		e.Kind, e.Scope = platform.Login, platform.ScopeIdentity
 	case strings.Contains(all, usageCapped): // until the next period is paid for
 		e.Kind, e.Scope, e.Code = platform.Stopped, platform.ScopeIdentity, usageCapped
+	case a.Status == http.StatusPaymentRequired: // until credits are bought
+		e.Kind, e.Scope = platform.Stopped, platform.ScopeIdentity
 	case a.Status == http.StatusTooManyRequests:
 		e.Kind, e.Scope, e.Wait = platform.Wait, platform.ScopeIdentity, limitPause
 		if reset := a.Seconds("x-rate-limit-reset"); reset > 0 {

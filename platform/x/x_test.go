@@ -171,6 +171,7 @@ func TestEachAnswerIsSorted(t *testing.T) {
 	}{
 		"its limit":   {xtest.Fault{Status: 429, Header: reset, Body: `{"title":"Too Many Requests"}`}, platform.Wait, platform.ScopeIdentity},
 		"usage":       {xtest.Fault{Status: 429, Body: `{"title":"UsageCapExceeded","type":"https://api.twitter.com/2/problems/usage-capped"}`}, platform.Stopped, platform.ScopeIdentity},
+		"no credits":  {xtest.Fault{Status: 402, Body: `{"title":"CreditsDepleted"}`}, platform.Stopped, platform.ScopeIdentity},
 		"keys":        {xtest.Fault{Status: 401, Body: `{"title":"Unauthorized"}`}, platform.Login, platform.ScopeIdentity},
 		"duplicate":   {xtest.Fault{Status: 403, Body: `{"detail":"You are not allowed to create a Tweet with duplicate content."}`}, platform.Refused, platform.ScopeContent},
 		"suspended":   {xtest.Fault{Status: 403, Body: `{"detail":"Your account is suspended."}`}, platform.Stopped, platform.ScopeIdentity},
