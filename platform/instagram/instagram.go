@@ -228,7 +228,10 @@ func (n *Network) Refresh(ctx context.Context, identityID uint64) (again time.Ti
 	if again.Before(now.Add(refreshPause)) {
 		again = now.Add(refreshPause)
 	}
-	return again, rest.SaveLogin(n.cfg.Keys, identityID, "token", l)
+	if err := rest.SaveLogin(n.cfg.Keys, identityID, "token", l); err != nil {
+		return now.Add(refreshPause), err // the stored token is good until its end
+	}
+	return again, nil
 }
 
 // Expires returns when a token ends that an adapter has stored; zero if that is not known.

@@ -256,6 +256,11 @@ func TestATokenIsRefreshedAhead(t *testing.T) {
 	if p, _, err := b.net.Probe(context.Background(), secret); err != nil || p.Username != "evening.news" || p.ID != b.account.ID {
 		t.Error(p, err)
 	}
+	b.ahead.Add(int64(31 * 24 * time.Hour))
+	b.keys.FailOnce()
+	if due, err = b.net.Refresh(context.Background(), 1); err == nil || due.Sub(b.now()) > 25*time.Hour {
+		t.Errorf("not stored: again in %v, %v", due.Sub(b.now()), err)
+	}
 	b.secret(instagram.Login{Token: "wrong"})
 	if _, err := b.net.Refresh(context.Background(), 1); platform.AsError(err).Kind != platform.Login || b.keys.Out(1) == "" {
 		t.Error(err)

@@ -16,6 +16,14 @@ type Keys struct {
 	mu      sync.Mutex
 	secrets map[uint64][]byte
 	out     map[uint64]string
+	full    bool
+}
+
+// FailOnce has the next secret not be stored.
+func (k *Keys) FailOnce() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.full = true
 }
 
 // Secret implements [platform.Keys].
@@ -32,6 +40,10 @@ func (k *Keys) Secret(id uint64) ([]byte, error) {
 func (k *Keys) SetSecret(id uint64, secret []byte) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if k.full {
+		k.full = false
+		return errors.New("no space left on device")
+	}
 	if k.secrets == nil {
 		k.secrets = map[uint64][]byte{}
 	}

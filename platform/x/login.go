@@ -39,12 +39,28 @@ type Login struct {
 // refreshAhead is how long before its end an access is refreshed.
 const refreshAhead = 15 * time.Minute
 
+// login reads what an identity logs in with. A pair of tokens that could not be stored is stored first.
 func (n *Network) login(identityID uint64) (Login, error) {
-	return rest.Login[Login](n.cfg.Keys, identityID, "keys")
+	l, err := rest.Login[Login](n.cfg.Keys, identityID, "keys")
+	if err != nil {
+		return l, err
+	}
+	replaced := l.Refresh
+	if kept, ok := n.unsaved.Load(replaced); ok {
+		pair := kept.(Login)
+		l.Access, l.Refresh, l.Expires = pair.Access, pair.Refresh, pair.Expires
+		if err = n.save(identityID, l); err == nil {
+			n.unsaved.Delete(replaced)
+		}
+	}
+	return l, err
 }
 
 func (n *Network) save(identityID uint64, l Login) error {
-	return rest.SaveLogin(n.cfg.Keys, identityID, "keys", l)
+	if err := rest.SaveLogin(n.cfg.Keys, identityID, "keys", l); err != nil { // what needs it is not sent
+		return &platform.Error{Kind: platform.Transient, Scope: platform.ScopeIdentity, Err: err}
+	}
+	return nil
 }
 
 func (n *Network) oauth2(l Login) *oauth2.Config {
@@ -129,10 +145,15 @@ func (n *Network) refresh(ctx context.Context, identityID uint64, l *Login) erro
 	return n.renew(identityID, l, token)
 }
 
-// renew stores a new pair of tokens; the old one is void.
+// renew stores a new pair of tokens; the old one is void, so the new one is kept even where that fails.
 func (n *Network) renew(identityID uint64, l *Login, token *oauth2.Token) error {
+	replaced := l.Refresh
 	n.take(l, token)
-	return n.save(identityID, *l)
+	err := n.save(identityID, *l)
+	if err != nil {
+		n.unsaved.Store(replaced, *l)
+	}
+	return err
 }
 
 // take puts a new pair of tokens in the place of the old one.

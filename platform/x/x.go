@@ -16,6 +16,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"belfry/platform"
@@ -52,6 +53,8 @@ type Network struct {
 	http *http.Client
 	web  *http.Client // fetches media
 	root *os.Root     // nil without a media folder
+	// unsaved are logins that the store has not taken, by the refresh token that each has replaced.
+	unsaved sync.Map
 }
 
 // New returns a network. What an error says completes a sentence that begins with BELFRY_X_URL.

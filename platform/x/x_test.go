@@ -243,6 +243,25 @@ func TestAnAccessIsRefreshedAheadAndWhenItIsRefused(t *testing.T) {
 	}
 }
 
+func TestTokensThatCouldNotBeStoredAreNotLost(t *testing.T) {
+	b := newBench(t)
+	if err := b.logIn(); err != nil {
+		t.Fatal(err)
+	}
+	b.ahead.Add(int64(110 * time.Minute))
+	b.keys.FailOnce()
+	if _, err := b.net.Refresh(context.Background(), 2); platform.AsError(err).Kind != platform.Transient {
+		t.Error(err)
+	}
+	if again, err := b.net.Refresh(context.Background(), 2); err != nil || again.Sub(b.now()) < time.Hour {
+		t.Error(again.Sub(b.now()), err)
+	}
+	b.ahead.Add(int64(24 * time.Hour))
+	if _, err := b.drive(2, platform.Post{Text: "one"}); err != nil || b.keys.Out(2) != "" {
+		t.Errorf("%v, logged out: %q", err, b.keys.Out(2))
+	}
+}
+
 func TestOneRefusalOfGoodKeysEndsNoLogin(t *testing.T) {
 	b := newBench(t)
 	b.server.Fail(xtest.Fault{Call: xtest.Create, Status: 401, Body: `{"title":"Unauthorized"}`})
