@@ -255,7 +255,8 @@ func (c *Client) Embed(ctx context.Context, texts []string) (out Vectors, err er
 	return out, nil
 }
 
-// text returns the text of an answer if it is one.
+// text returns the text of an answer if it is one. What a local model has thought before it is left out; the server may
+// have kept the beginning of that.
 func (a answer) text() (Text, error) {
 	out := Text{Tokens: a.Usage.TotalTokens, Prompt: max(0, a.Usage.PromptTokens)}
 	if len(a.Choices) == 0 {
@@ -263,11 +264,16 @@ func (a answer) text() (Text, error) {
 	}
 	choice := a.Choices[0]
 	text := strings.TrimSpace(choice.Message.Content)
+	if _, after, thought := strings.Cut(text, "</think>"); thought {
+		text = strings.TrimSpace(after)
+	}
 	switch {
 	case choice.FinishReason == "length":
 		return out, failed(platform.Transient, 0, "the answer of the AI was cut off: ask for a shorter text, or let the model write longer ones")
 	case choice.FinishReason == "content_filter" || choice.Message.Refusal != "":
 		return out, failed(platform.Refused, 0, "the AI refused to write it: %s", cmp.Or(choice.Message.Refusal, "content filter"))
+	case strings.HasPrefix(text, "<think>"):
+		return out, failed(platform.Transient, 0, "the AI thought and wrote no text: let the model write longer ones")
 	case text == "" || strings.ContainsAny(text, "\x00\uFFFD"):
 		return out, failed(platform.Transient, 0, "the AI answered with an empty or damaged text")
 	}

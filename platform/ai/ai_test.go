@@ -3,6 +3,8 @@ package ai
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"image"
 	"slices"
 	"strings"
@@ -53,6 +55,19 @@ func TestAnswersAreTextsOrSortedErrors(t *testing.T) {
 		e := platform.AsError(err)
 		if err == nil || text.Text != "" || e.Kind != c2.kind || e.Wait != c2.wait || !strings.Contains(e.Error(), c2.says) || text.Tokens != c2.tokens {
 			t.Errorf("%s: %+v, %v (%s, %s)", c2.fault, text, err, e.Kind, e.Wait)
+		}
+	}
+}
+
+func TestWhatAModelThinksIsNoText(t *testing.T) {
+	for content, want := range map[string]string{"<think>\nA post.\n</think>\n\nSpring": "Spring", "A post.</think> Spring": "Spring", "<think>A post.": "", "<think>A post.</think>": ""} {
+		var a answer
+		body, err := json.Marshal(map[string]any{"choices": []any{map[string]any{"message": map[string]any{"content": content}}}})
+		if err := errors.Join(err, json.Unmarshal(body, &a)); err != nil {
+			t.Fatal(err)
+		}
+		if text, err := a.text(); text.Text != want || (err != nil) != (want == "") {
+			t.Errorf("%q: %q, %v", content, text.Text, err)
 		}
 	}
 }
