@@ -228,8 +228,9 @@ func (im *importer) send(ctx context.Context) error {
 	for _, p := range report.Problems {
 		im.problem(p)
 	}
-	if im.batch.Table == "identities" && len(report.Problems) > 0 { // posts would go out as another account
-		return errors.New("the connected accounts are not those of the export, and nothing more was imported: import it into the file of a service without accounts")
+	what := map[string]string{"identities": "connected accounts", "channels": "channels"}[im.batch.Table]
+	if what != "" && im.batch.Rows[0].Record != "" && len(report.Problems) > 0 { // posts would go out as another account, messages be another channel's
+		return fmt.Errorf("the %s are not those of the export, and nothing more was imported: import it into the file of a service without %[1]s", what)
 	}
 	im.file.Notes = append(im.file.Notes, report.Notes...)
 	slices.Sort(im.file.Notes)

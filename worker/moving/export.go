@@ -1,6 +1,7 @@
 package moving
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"belfry/store"
+	"belfry/worker/search"
 )
 
 // table is a table whose rows are exported and imported under their own ids.
@@ -26,7 +28,8 @@ type line struct {
 	Jobs  []store.Job `json:"jobs,omitempty"`
 }
 
-// tables are what is exported, in this order. Secrets, histories and what the program finds out again are not.
+// tables are what is exported, in this order. Secrets, histories and what the program finds out again are not: a webhook
+// that was signed calls nothing until it has a secret again.
 func tables() []table {
 	return []table{
 		settings(),
@@ -41,6 +44,16 @@ func tables() []table {
 		deliveries(),
 		rows("tasks", func(tx *store.Tx) store.Table[store.Task] { return tx.Tasks.Table },
 			func(t store.Task) []string { return []string{t.JobName(), t.CheckName(), t.PrepareName()} }),
+		rows("bookings", func(tx *store.Tx) store.Table[store.Booking] { return tx.Bookings.Table },
+			func(b store.Booking) []string { return []string{b.ReminderName(), b.FeedbackName()} }),
+		channelRows(),
+		messages(),
+		rows("tag_rules", func(tx *store.Tx) store.Table[store.TagRule] { return tx.TagRules.Table }, none),
+		rows("watches", func(tx *store.Tx) store.Table[store.Watch] { return tx.Watches.Table }, none,
+			func(w *store.Watch) { leaveOut(&w.Secret, &w.Sealed) }),
+		rows("own_jobs", func(tx *store.Tx) store.Table[store.OwnJob] { return tx.OwnJobs.Table },
+			func(j store.OwnJob) []string { return []string{j.JobName()} },
+			func(j *store.OwnJob) { leaveOut(&j.Action.Secret, &j.Sealed) }),
 		rows("accounts", func(tx *store.Tx) store.Table[store.Account] { return tx.Accounts.Table }, none),
 		rows("account_results", func(tx *store.Tx) store.Table[store.AccountResult] { return tx.AccountResults.Table }, none),
 		media(),
@@ -66,7 +79,7 @@ func Export(tx *store.Tx, to io.Writer) error {
 }
 
 // prepareRecord reads a line of an export.
-func prepareRecord(name string, record []byte) (func(*store.Tx) (result, error), error) {
+func prepareRecord(name string, record []byte, report *Report) (func(*store.Tx) (result, error), error) {
 	all := tables()
 	i := slices.IndexFunc(all, func(t table) bool { return t.name == name })
 	var l struct {
@@ -76,16 +89,35 @@ func prepareRecord(name string, record []byte) (func(*store.Tx) (result, error),
 	if i < 0 || json.Unmarshal(record, &l) != nil {
 		return nil, unreadable()
 	}
-	return func(tx *store.Tx) (result, error) { return all[i].put(tx, l.Row, l.Jobs) }, nil
+	return func(tx *store.Tx) (result, error) {
+		what, err := all[i].put(tx, l.Row, l.Jobs)
+		var hook struct{ Title, Name, Sealed string }
+		if err == nil && what == made && json.Unmarshal(l.Row, &hook) == nil && hook.Sealed == leftOut {
+			report.note("import.secret", cmp.Or(hook.Title, hook.Name))
+		}
+		return what, err
+	}, nil
 }
 
 func unreadable() error { return store.Invalid("row", "invalid.import_record") }
 
-// rows is a table of rows of type T. jobs names the jobs that belong to a row.
-func rows[T any](name string, in func(*store.Tx) store.Table[T], jobs func(T) []string) table {
+// leftOut stands for a secret that is not exported.
+const leftOut = "-"
+
+func leaveOut(secret, sealed *string) {
+	if *secret+*sealed != "" {
+		*secret, *sealed = "", leftOut
+	}
+}
+
+// rows is a table of rows of type T. jobs names the jobs that belong to a row, and bare makes it as it is exported.
+func rows[T any](name string, in func(*store.Tx) store.Table[T], jobs func(T) []string, bare ...func(*T)) table {
 	return table{name,
 		func(tx *store.Tx, write func(line) error) error {
 			for row := range in(tx).All() {
+				for _, bare := range bare {
+					bare(&row)
+				}
 				l := line{Row: row}
 				for _, name := range jobs(row) {
 					job, err := tx.Jobs.ByName(name)
@@ -107,6 +139,9 @@ func rows[T any](name string, in func(*store.Tx) store.Table[T], jobs func(T) []
 				return same, unreadable()
 			}
 			old, err := in(tx).Get(in(tx).ID(row))
+			for _, bare := range bare {
+				bare(&old)
+			}
 			if err == nil && !reflect.DeepEqual(old, row) {
 				return same, store.Conflict("conflict.import_other", name, in(tx).ID(row))
 			}
@@ -177,6 +212,40 @@ func deliveries() table {
 			}
 		}
 		return nil
+	}
+	return t
+}
+
+// channelRows are the channels, which the login there has not met. One that is there already is read on as it is.
+func channelRows() table {
+	t := rows("channels", func(tx *store.Tx) store.Table[store.Channel] { return tx.Channels.Table },
+		func(c store.Channel) []string { return []string{c.JobName()} },
+		func(c *store.Channel) { c.Place.Unmet = c.Username != "" })
+	put := t.put
+	t.put = func(tx *store.Tx, data []byte, jobs []store.Job) (result, error) {
+		var c store.Channel
+		if json.Unmarshal(data, &c) == nil {
+			if old, err := tx.Channels.Get(c.ID); err == nil && old.PeerID == c.PeerID {
+				return same, nil
+			}
+		}
+		return put(tx, data, jobs)
+	}
+	return t
+}
+
+// messages are those of channels. What they are found by is made anew.
+func messages() table {
+	t := rows("messages", func(tx *store.Tx) store.Table[store.Message] { return tx.Messages.Table }, none)
+	put := t.put
+	t.put = func(tx *store.Tx, data []byte, jobs []store.Job) (result, error) {
+		what, err := put(tx, data, jobs)
+		var m store.Message
+		if err != nil || what != made || json.Unmarshal(data, &m) != nil || !m.DeletedAt.IsZero() {
+			return what, err
+		}
+		d := search.Document(m)
+		return what, tx.Documents.Save(&d)
 	}
 	return t
 }

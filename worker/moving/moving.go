@@ -62,6 +62,15 @@ type Report struct {
 	Notes               []store.Sentence // what of the rows was not taken, each once
 }
 
+// note says once what of the rows is not taken.
+func (r *Report) note(key string, args ...any) {
+	said := store.Say(key, args...)
+	same := func(s store.Sentence) bool { return s.Key == said.Key && slices.Equal(s.Args, said.Args) }
+	if !slices.ContainsFunc(r.Notes, same) {
+		r.Notes = append(r.Notes, said)
+	}
+}
+
 // Problem is why a row was not taken: an error of the kinds that actions refuse with.
 type Problem struct {
 	Line int
@@ -178,7 +187,7 @@ func Tables() (names []string) {
 // said before.
 func (w *Worker) prepare(ctx context.Context, b Batch, row Row, report *Report) (func(*store.Tx) (result, error), error) {
 	if len(row.Record) > 0 {
-		return prepareRecord(b.Table, row.Record)
+		return prepareRecord(b.Table, row.Record, report)
 	}
 	i := slices.Index(Tables(), b.Table)
 	if i < 0 {

@@ -42,15 +42,6 @@ func (r *reader) wrong(column, key string, args ...any) {
 	}
 }
 
-// note says what of a row is not taken.
-func (r *reader) note(key string, args ...any) {
-	said := store.Say(key, args...)
-	same := func(s store.Sentence) bool { return s.Key == said.Key && slices.Equal(s.Args, said.Args) }
-	if !slices.ContainsFunc(r.report.Notes, same) {
-		r.report.Notes = append(r.report.Notes, said)
-	}
-}
-
 func (r *reader) number(column string) int {
 	text := r.text(column)
 	if text == "" {
@@ -173,6 +164,6 @@ func (r *reader) identity(tx *store.Tx, platform, account string) uint64 {
 			return i.ID
 		}
 	}
-	r.note("import.account", platform, account)
+	r.report.note("import.account", platform, account)
 	return 0
 }

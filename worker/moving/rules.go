@@ -54,7 +54,7 @@ func (w *Worker) rule(ctx context.Context, r *reader, was uint64) (func(*store.T
 		return nil
 	})
 	if r.number("max_posts_per_day")+r.number("max_posts_per_week") > 0 {
-		r.note("import.limits", request.Name)
+		r.report.note("import.limits", request.Name)
 	}
 	history := rules.History{
 		Executions: r.number("total_executions"), Succeeded: r.number("successful_executions"), Failed: r.number("failed_executions"),
