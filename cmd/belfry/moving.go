@@ -203,10 +203,10 @@ func (im *importer) importFile(ctx context.Context, name string) error {
 	if err := im.send(ctx); err != nil || im.json {
 		return err
 	}
+	_, err = fmt.Fprintf(im.out, "%s: %d created, %d changed, %d unchanged, %d rejected\n", name, im.file.Made, im.file.Changed, im.file.Same, im.file.Rejected)
 	for _, note := range im.file.Notes {
 		fmt.Fprintf(im.out, "%s: %s\n", name, note)
 	}
-	_, err = fmt.Fprintf(im.out, "%s: %d created, %d changed, %d unchanged, %d rejected\n", name, im.file.Made, im.file.Changed, im.file.Same, im.file.Rejected)
 	return err
 }
 

@@ -91,12 +91,30 @@ func prepareRecord(name string, record []byte, report *Report) (func(*store.Tx) 
 	}
 	return func(tx *store.Tx) (result, error) {
 		what, err := all[i].put(tx, l.Row, l.Jobs)
+		if err != nil || what != made {
+			return what, err
+		}
+		report.note("import.paused")
 		var hook struct{ Title, Name, Sealed string }
-		if err == nil && what == made && json.Unmarshal(l.Row, &hook) == nil && hook.Sealed == leftOut {
+		if json.Unmarshal(l.Row, &hook) == nil && hook.Sealed == leftOut {
 			report.note("import.secret", cmp.Or(hook.Title, hook.Name))
 		}
-		return what, err
+		return what, pause(tx)
 	}, nil
+}
+
+// pause keeps what is imported from running, as [store.Restore] does: a part of it is not there yet, and the system that
+// has exported it may still run.
+func pause(tx *store.Tx) (err error) {
+	why := "imported from an export at " + tx.Now().Format(time.RFC3339)
+	for _, name := range []string{store.Paused, store.Restored} {
+		was, wrong := tx.Settings.Value(name)
+		if wrong == nil && was == "" {
+			wrong = tx.Settings.Set(name, why)
+		}
+		err = errors.Join(err, wrong)
+	}
+	return err
 }
 
 func unreadable() error { return store.Invalid("row", "invalid.import_record") }

@@ -110,6 +110,7 @@ func TestAnExportInAnEmptyFileIsExportedTheSame(t *testing.T) {
 			t.Errorf("nothing is said of the secret of %s: %v", hook, imported.Notes)
 		}
 	}
+	to.update(scheduler.ResumeAll)
 	if again := to.export(); again != exported {
 		t.Errorf("the second export is another one:\n%s", firstDifference(exported, again))
 	}
@@ -150,6 +151,31 @@ func TestAnExportInAnEmptyFileIsExportedTheSame(t *testing.T) {
 		}
 		return err
 	})
+}
+
+// What is imported runs when all of it is there, and the other system is off.
+func TestAnImportOfAnExportPausesEverythingWithItsFirstRow(t *testing.T) {
+	from, to := start(t), start(t)
+	from.identities()
+	first, _, _ := strings.Cut(from.export(), "\n")
+	paused := func() (n int) {
+		to.view(func(tx *store.Tx) error {
+			for _, name := range []string{store.Paused, store.Restored} {
+				if why, err := tx.Settings.Value(name); err != nil || why != "" {
+					n++
+				}
+			}
+			return nil
+		})
+		return n
+	}
+	if r := to.give("", []byte(first), false); paused() != 2 || len(r.Notes) != 1 || r.Notes[0].Key != "import.paused" {
+		t.Errorf("it is not paused, or that is not said: %v", r.Notes)
+	}
+	to.update(scheduler.ResumeAll)
+	if to.give("", []byte(first), false); paused() != 0 {
+		t.Error("what makes nothing pauses everything")
+	}
 }
 
 // Each table is exported, or is known not to be: secrets, histories, and what is found out again.
