@@ -105,7 +105,7 @@ func (db *DB) upgrade(btx *bbolt.Tx, have int) error {
 		}
 	}
 	if have < sealedSince && len(db.migrations) >= sealedSince {
-		if err := tx.seal(tx.key); err != nil {
+		if err := tx.seal(db.schema, tx.key); err != nil {
 			return err
 		}
 	}

@@ -93,7 +93,7 @@ func pause(path, from string, key []byte, opts Options) error {
 	db.trusted = true
 	err = db.Update(func(tx *Tx) error {
 		why := "restored from " + from + " at " + tx.Now().Format(time.RFC3339)
-		return errors.Join(tx.Settings.Set(Paused, why), tx.Settings.Set(Restored, why), tx.seal(opts.Key))
+		return errors.Join(tx.Settings.Set(Paused, why), tx.Settings.Set(Restored, why), tx.seal(db.schema, opts.Key))
 	})
 	return errors.Join(err, db.Close())
 }

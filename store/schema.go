@@ -67,6 +67,8 @@ type anyTable interface {
 	withoutJob(tx *Tx, visit func(Problem, Job) error) error
 	rebuild(tx *Tx) error
 	setAside(tx *Tx) ([]Problem, error)
+	seal(tx *Tx, key []byte) error // writes rows with secrets anew, sealed with the key
+	locked(tx *Tx) int             // rows whose secrets the key does not open
 }
 
 // newSchema registers each table. The order is that of the numbers of tables and buckets, which are not stored.

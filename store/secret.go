@@ -78,49 +78,74 @@ func (t *table[T]) open(id uint64, row *T) {
 func (t *table[T]) place(id uint64) []byte { return append([]byte(t.def().name+"\x00"), rowKey(id)...) }
 
 // seal writes every row that has a secret anew, sealed with the key.
-func (tx *Tx) seal(key []byte) error {
-	identities, sessions, settings := slices.Collect(tx.Identities.All()), slices.Collect(tx.Sessions.All()), slices.Collect(tx.Settings.All())
-	tx.key = key
-	for i := range identities {
-		if err := tx.Identities.Put(&identities[i]); err != nil {
-			return fmt.Errorf("seal the login %s: %w", identities[i].Name, err)
-		}
-	}
-	for i := range sessions {
-		if err := tx.Sessions.Put(&sessions[i]); err != nil {
-			return fmt.Errorf("seal the session of login %d: %w", sessions[i].IdentityID, err)
-		}
-	}
-	for i := range settings {
-		if settings[i].Secret == "" {
-			continue
-		}
-		if err := tx.Settings.Put(&settings[i]); err != nil {
-			return fmt.Errorf("seal the setting %s: %w", settings[i].Name, err)
+func (tx *Tx) seal(schema *schema, key []byte) error {
+	for _, t := range schema.all {
+		if err := t.seal(tx, key); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// noteSealed tells of logins whose secrets the key does not open.
+func (d *def[T]) seal(tx *Tx, key []byte) error {
+	if d.secret == nil {
+		return nil
+	}
+	t, before := &table[T]{d, tx}, tx.key
+	rows := slices.Collect(t.All())
+	tx.key = key
+	defer func() { tx.key = before }()
+	for i := range rows {
+		if len(d.secret(&rows[i]).plain) == 0 {
+			continue
+		}
+		if err := t.Put(&rows[i]); err != nil {
+			return fmt.Errorf("seal the secret: %w", err)
+		}
+	}
+	return nil
+}
+
+func (d *def[T]) locked(tx *Tx) (n int) {
+	if d.secret == nil {
+		return 0
+	}
+	for row := range (&table[T]{d, tx}).All() {
+		if *d.secret(&row).sealed != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// noteSealed tells of logins and other secrets that the key does not open.
 func (db *DB) noteSealed() error {
-	locked := make(map[uint64]bool)
+	logins, others := make(map[uint64]bool), 0
 	err := db.View(func(tx *Tx) error {
 		for i := range tx.Identities.All() {
 			if i.Sealed != "" {
-				locked[i.ID] = true
+				logins[i.ID] = true
 			}
 		}
 		for s := range tx.Sessions.All() {
 			if s.Sealed != "" {
-				locked[s.IdentityID] = true
+				logins[s.IdentityID] = true
+			}
+		}
+		for _, t := range db.schema.all {
+			if name := t.tableName(); name != "identities" && name != "sessions" {
+				others += t.locked(tx)
 			}
 		}
 		return nil
 	})
-	if err == nil && len(locked) > 0 {
+	if err == nil && len(logins) > 0 {
 		db.opts.note(fmt.Sprintf("%d logins of %s are sealed with another key and cannot connect: put the key file of the system "+
-			"that the file is from in the place of this one's, or log them in again", len(locked), db.path))
+			"that the file is from in the place of this one's, or log them in again", len(logins), db.path))
+	}
+	if err == nil && others > 0 {
+		db.opts.note(fmt.Sprintf("%d secrets of webhooks and settings of %s are sealed with another key and cannot be used: put the key file "+
+			"of the system that the file is from in the place of this one's, or create them again", others, db.path))
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"go.etcd.io/bbolt"
 )
@@ -236,10 +237,13 @@ func TestABackupGivesItsLoginsToWhomHasTheKeyOrThePassphrase(t *testing.T) {
 	}
 }
 
-func TestASecretSettingIsSealedAndComesAlongWithASealedBackup(t *testing.T) {
+func TestSecretsOfSettingsAndWebhooksAreSealedAndComeAlongWithASealedBackup(t *testing.T) {
 	db := newDB(t, Options{Key: testKey(1)})
 	mustUpdate(t, db, func(tx *Tx) error {
-		return errors.Join(tx.Settings.SetSecret("application", "too early"), tx.Settings.SetSecret("application", botToken))
+		return errors.Join(tx.Settings.SetSecret("application", "too early"), tx.Settings.SetSecret("application", botToken),
+			tx.OwnJobs.Put(&OwnJob{Trigger: Trigger{Every: time.Hour}, Action: Action{Type: ActionWebhook, Secret: botToken}}),
+			tx.Jobs.Put(&Job{Name: "job_1", Kind: OwnJobKind, Subject: 1, Lane: "job_1", Trigger: Trigger{Every: time.Hour}, State: JobPaused}),
+			tx.Watches.Put(&Watch{Action: WatchWebhook, Secret: botToken}))
 	})
 	dir := t.TempDir()
 	sealed, to := filepath.Join(dir, "sealed"), filepath.Join(t.TempDir(), "belfry.db")
@@ -252,17 +256,23 @@ func TestASecretSettingIsSealedAndComesAlongWithASealedBackup(t *testing.T) {
 	}
 	noSecretIn(t, filepath.Dir(to))
 	for key, want := range map[byte]string{2: botToken, 3: ""} {
-		db, err := Open(to, Options{Key: testKey(key)})
+		var notes string
+		db, err := Open(to, Options{Key: testKey(key), Note: func(s string) { notes += s }})
 		if err != nil {
 			t.Fatal(err)
 		}
 		mustUpdate(t, db, func(tx *Tx) error {
-			secret, err := tx.Settings.Secret("application")
-			if secret != want {
-				t.Errorf("with key %d it is %q", key, secret)
+			secret, err1 := tx.Settings.Secret("application")
+			job, err2 := tx.OwnJobs.Get(1)
+			watch, err3 := tx.Watches.Get(1)
+			if secret != want || job.Action.Secret != want || watch.Secret != want {
+				t.Errorf("with key %d they are %q, %q and %q", key, secret, job.Action.Secret, watch.Secret)
 			}
-			return err
+			return errors.Join(err1, err2, err3)
 		})
+		if told := strings.Contains(notes, "3 secrets of webhooks and settings"); told != (want == "") {
+			t.Errorf("with key %d it is noted: %q", key, notes)
+		}
 		mustVerify(t, db)
 		if err := db.Close(); err != nil {
 			t.Fatal(err)

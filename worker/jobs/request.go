@@ -165,6 +165,9 @@ func (w *Worker) prepare(ctx context.Context, r Request, was store.OwnJob) (d Dr
 		return d, store.Invalid("trigger.at", "invalid.past")
 	}
 	own.Action, err = w.action(ctx, r.Action)
+	if was.Sealed != "" && r.Action.Secret == "" { // with another key; it stays
+		own.Action.Secret = ""
+	}
 	return Draft{own, was.UpdatedAt}, err
 }
 

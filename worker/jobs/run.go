@@ -214,8 +214,12 @@ type event struct {
 	} `json:"data"`
 }
 
-// call calls the job's webhook. Its body is the same in each attempt.
+// call calls the job's webhook; not unsigned if its secret is sealed with another key. Its body is the same in each attempt.
 func (a attempt) call(ctx context.Context, job store.Job) error {
+	if a.own.Action.Secret == "" && a.own.Sealed != "" {
+		lost := store.Invalid("", "invalid.secret_lost")
+		return &platform.Error{Kind: platform.Refused, Scope: platform.ScopeContent, Err: errors.New(a.say.Load().Error(lost))}
+	}
 	hook, err := webhook.New(a.own.Action.URL, webhook.With{Secret: a.own.Action.Secret, Transport: a.calls, Timeout: limit(a.own)})
 	if err != nil {
 		return &platform.Error{Kind: platform.Refused, Scope: platform.ScopeContent, Err: err}

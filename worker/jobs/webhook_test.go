@@ -118,4 +118,14 @@ func TestAWebhookIsSignedAndItsAnswersCount(t *testing.T) {
 	if first.id != second.id || second.id != third.id || first.body != third.body || next.id == third.id {
 		t.Errorf("ids %s %s %s, then %s", first.id, second.id, third.id, next.id)
 	}
+	update(func(tx *store.Tx) error {
+		return tx.OwnJobs.Change(1, func(own *store.OwnJob) { own.Action.Secret, own.Sealed = "", "with another key" })
+	})
+	if out := run(204); !out.Failed || !strings.Contains(out.Reason.Detail, "sealed with another key") || len(got) != 0 {
+		t.Errorf("without the secret: %+v, %d calls", out, len(got))
+	}
+	title := func(r *Request) { r.Title = "Another title" }
+	if draft, err := w.PrepareChange(t.Context(), job.Name, title); err != nil || draft.Secret() != "" {
+		t.Errorf("with another title it has the secret %q: %v", draft.Secret(), err)
+	}
 }

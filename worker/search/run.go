@@ -124,8 +124,11 @@ func end(id uint64, why store.Reason) func(*store.Tx) error {
 	}
 }
 
-// call calls the webhook of a watch. The body and the id are the same in each attempt.
+// call calls the webhook of a watch; not unsigned if its secret is sealed with another key. The body and the id are the same in each attempt.
 func (w *Worker) call(ctx context.Context, f found) error {
+	if f.watch.Secret == "" && f.watch.Sealed != "" {
+		return store.Invalid("", "invalid.secret_lost")
+	}
 	hook, err := webhook.New(f.watch.URL, webhook.With{Secret: f.watch.Secret, Transport: w.calls})
 	if err != nil {
 		return &platform.Error{Kind: platform.Refused, Err: err}

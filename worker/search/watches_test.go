@@ -245,6 +245,15 @@ func TestAWebhookIsCalledUntilItAnswersAndCanTellRepetitions(t *testing.T) {
 		}
 		return err
 	})
+	update(t, db, func(tx *store.Tx) error {
+		watch, err1 := tx.Watches.Get(1)
+		hit, err2 := tx.WatchHits.Get(1)
+		watch.Secret, watch.Sealed, hit.State = "", "with another key", store.HitWaiting
+		return errors.Join(err1, err2, tx.Watches.Put(&watch), tx.WatchHits.Put(&hit))
+	})
+	if out, err := w.Run(t.Context(), job); err != nil || !strings.Contains(out.Reason.Detail, "sealed with another key") || len(ids) != 2 {
+		t.Errorf("without the secret: %v %v, %d calls", out, err, len(ids))
+	}
 	update(t, db, func(tx *store.Tx) error { // removing it takes the rest along
 		if err := w.RemoveWatch(tx, 1); err != nil {
 			return err
