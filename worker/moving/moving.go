@@ -212,6 +212,9 @@ func (w *Worker) prepare(ctx context.Context, b Batch, row Row, report *Report) 
 		return nil, err
 	}
 	write, err := from.prepare(w, ctx, r, was.OurID)
+	if err = deletedHere(err, was); err != nil {
+		return nil, errors.Join(r.err, err)
+	}
 	return func(tx *store.Tx) (result, error) {
 		is, err := tx.Moved.Of(b.Table, id)
 		if err == nil && !bytes.Equal(is.Sum, was.Sum) {
@@ -222,14 +225,22 @@ func (w *Worker) prepare(ctx context.Context, b Batch, row Row, report *Report) 
 		}
 		ours, err := write(tx)
 		if err != nil {
-			return same, err
+			return same, deletedHere(err, was)
 		}
 		what := changed
 		if was.ID == 0 {
 			what = made
 		}
 		return what, tx.Moved.Put(&store.Moved{ID: was.ID, Table: b.Table, Source: id, OurID: ours, Sum: sum[:]})
-	}, errors.Join(r.err, err)
+	}, r.err
+}
+
+// deletedHere is an error as a refusal, if it is that what was made of the row before is not there any more.
+func deletedHere(err error, was store.Moved) error {
+	if was.OurID != 0 && errors.Is(err, store.ErrNotFound) {
+		return store.Conflict("conflict.import_deleted")
+	}
+	return err
 }
 
 // refusal reports whether an error is about the row, and not about the file or the program.

@@ -400,3 +400,19 @@ func TestChannelsAndWhatWasReadOfThemAreImported(t *testing.T) {
 		return errors.Join(err1, err2, err3, err4)
 	})
 }
+
+// A rule that was imported and deleted here is executed there: its row stops no other one.
+func TestARowWhoseRuleWasDeletedIsReportedAndKeepsNoOtherOneOut(t *testing.T) {
+	b := start(t)
+	b.identities()
+	rows := func(lastExecution string) []byte {
+		text := ""
+		for id := range 3 {
+			text += fmt.Sprintf(`{"id":%d,"name":"rule %[1]d","schedule_type":"daily","schedule_config":{"times":["12:05"]},"content_config":{"title":"t","description":"d"},"platforms":["telegram"],"last_execution_at":%q}`+"\n", id+1, lastExecution)
+		}
+		return []byte(text)
+	}
+	b.want(b.give("auto_posting_rules", rows("2026-11-20 12:05:03"), false), "3 made, 0 changed, 0 same")
+	b.update(func(tx *store.Tx) error { return b.Rules.Remove(tx, 1) })
+	b.want(b.give("auto_posting_rules", rows("2026-11-21 12:05:03"), false), "0 made, 2 changed, 0 same\n1: conflict.import_deleted")
+}
