@@ -202,12 +202,16 @@ func (w *Worker) prepare(ctx context.Context, b Batch, row Row, report *Report) 
 	if err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256(fmt.Appendf(text, " %s %v", b.Zone, b.Publish))
+	text = fmt.Appendf(text, " %s %v", b.Zone, b.Publish)
 	var was store.Moved
 	err = w.db.View(func(tx *store.Tx) (err error) {
+		if content, err := tx.Moved.Of("content_pieces", r.text("content_id")); err == nil && b.Table == "scheduled_posts" {
+			text = append(text, content.Sum...) // the post says what that says
+		}
 		was, err = tx.Moved.Of(b.Table, id)
 		return err
 	})
+	sum := sha256.Sum256(text)
 	if err != nil && !errors.Is(err, store.ErrNotFound) || bytes.Equal(was.Sum, sum[:]) {
 		return nil, err
 	}

@@ -416,3 +416,21 @@ func TestARowWhoseRuleWasDeletedIsReportedAndKeepsNoOtherOneOut(t *testing.T) {
 	b.update(func(tx *store.Tx) error { return b.Rules.Remove(tx, 1) })
 	b.want(b.give("auto_posting_rules", rows("2026-11-21 12:05:03"), false), "0 made, 2 changed, 0 same\n1: conflict.import_deleted")
 }
+
+func TestATextThatIsCorrectedThereReachesItsScheduledPost(t *testing.T) {
+	b := start(t)
+	b.identities()
+	post := []byte(`{"id":1,"platform":"telegram","content_id":"c1","scheduled_time":"2027-01-05T09:30:00","status":"scheduled"}`)
+	for i, text := range []string{"price 100", "price 200"} {
+		b.give("content_pieces", fmt.Appendf(nil, `{"id":"c1","title":"t","text":%q}`, text), false)
+		b.want(b.give("scheduled_posts", post, false), fmt.Sprintf("%d made, %d changed, 0 same", 1-i, i))
+		b.want(b.give("scheduled_posts", post, false), "0 made, 0 changed, 1 same")
+		b.view(func(tx *store.Tx) error {
+			p, err := tx.Posts.Get(1)
+			if p.Text != text {
+				t.Errorf("the content says %q, its post %q", text, p.Text)
+			}
+			return err
+		})
+	}
+}

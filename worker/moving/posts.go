@@ -1,6 +1,7 @@
 package moving
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"regexp"
@@ -47,7 +48,7 @@ func (w *Worker) post(ctx context.Context, r *reader, was uint64) (func(*store.T
 			break
 		}
 		request.AllowPast = true
-		return w.schedule(ctx, r, request, was)
+		return w.schedule(ctx, r, request, old)
 	case "published":
 		ended.Status, ended.PublishedAt = store.PostPublished, r.time("published_at")
 		if ended.PublishedAt.IsZero() {
@@ -72,20 +73,23 @@ func (w *Worker) post(ctx context.Context, r *reader, was uint64) (func(*store.T
 	}, err
 }
 
-// schedule prepares a post that is to go out: a new one, or the one that was made of the row before.
-func (w *Worker) schedule(ctx context.Context, r *reader, request posts.Request, was uint64) (func(*store.Tx) (uint64, error), error) {
-	if was != 0 {
-		media := request.Media
-		change := posts.Patch{ScheduledTime: &request.ScheduledTime, AllowPast: true, Silent: &request.Silent, NoLinkPreview: &request.NoLinkPreview}
-		if request.ContentID == 0 {
-			change.Text, change.Media, change.Format = &request.Text, &media, &request.Format
+// schedule prepares a post that is to go out: a new one, or the one that was made of the row before, which says what its
+// content says now.
+func (w *Worker) schedule(ctx context.Context, r *reader, request posts.Request, old store.Post) (func(*store.Tx) (uint64, error), error) {
+	if old.ID != 0 {
+		says := request
+		says.IdentityID, says.Target = old.IdentityID, cmp.Or(request.Target, old.Target)
+		draft, err := w.Posts.PrepareEnded(says)
+		if err != nil {
+			return nil, err
 		}
-		if request.Target != "" {
-			change.Target = &request.Target
-		}
-		draft, err := w.Posts.PrepareChange(ctx, was, change)
+		post := draft.Post()
+		draft, err = w.Posts.PrepareChange(ctx, old.ID, posts.Patch{
+			Text: &post.Text, Media: &post.Media, Format: &post.Format, Target: &post.Target,
+			ScheduledTime: &request.ScheduledTime, AllowPast: true, Silent: &request.Silent, NoLinkPreview: &request.NoLinkPreview,
+		})
 		return func(tx *store.Tx) (uint64, error) {
-			post, err := w.Posts.Change(tx, was, draft)
+			post, err := w.Posts.Change(tx, old.ID, draft)
 			return post.ID, err
 		}, err
 	}
