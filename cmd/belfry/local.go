@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"github.com/rs/zerolog"
+	"github.com/spf13/pflag"
 
 	"belfry/store"
 )
@@ -62,10 +63,17 @@ func client(socket string) *http.Client {
 }
 
 // standIn serves the API on a private socket until the local API is closed, so that a command works
-// the same way whether the service runs or not.
+// the same way whether the service runs or not. It has the settings of the environment, as the service; the logins among
+// them are the service's to take over.
 func standIn(ctx context.Context, f fileSetting) (*local, error) {
-	s := defaultSettings()
+	var s settings
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	bind(flags, &s)
+	if err := readEnvironment(flags); err != nil {
+		return nil, err
+	}
 	s.fileSetting = f
+	s.TelegramBotToken, s.AdminBotToken, s.TelethonSession, s.AdminPassword = "", "", "", ""
 	key, err := f.key(false)
 	if err != nil {
 		return nil, err

@@ -2,10 +2,14 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"belfry/store"
 )
 
 func TestRowsAreImportedAndExportedWhetherTheServiceRunsOrNot(t *testing.T) {
@@ -68,5 +72,21 @@ func TestRowsAreImportedAndExportedWhetherTheServiceRunsOrNot(t *testing.T) {
 			t.Errorf("channels import %s: %v\n%s", dry, err, out)
 		}
 	}
+	m.env = append(m.env, "MIN_SECONDS_BETWEEN_CHATS=120", "MAX_SECONDS_BETWEEN_CHATS=240", "BELFRY_TIMEZONE=Europe/Moscow") // the owner's, as the service has them
+	write(filepath.Join(m.dir, "userbot_tasks.csv"), "id,run_at,status,target_chat_ids,text\n1,"+time.Now().UTC().AddDate(0, 1, 0).Format(time.DateTime)+",pending,{-1001234567890},hello\n")
+	if out, err := m.output("import", filepath.Join(m.dir, "userbot_tasks.csv")); err != nil {
+		t.Errorf("import: %v\n%s", err, out)
+	}
+	if out, err := m.output("rules", "create", "--name", "morning", "--times", "09:00", "--template", "x"); err != nil {
+		t.Errorf("rules create: %v\n%s", err, out)
+	}
+	m.inStore(func(tx *store.Tx) error {
+		task, err1 := tx.Tasks.Get(1)
+		rule, err2 := tx.Rules.Get(1)
+		if task.MinPause != 2*time.Minute || task.MaxPause != 4*time.Minute || rule.Trigger.Zone != "Europe/Moscow" {
+			t.Errorf("the settings do not hold: pauses %s to %s, times in %s", task.MinPause, task.MaxPause, rule.Trigger.Zone)
+		}
+		return errors.Join(err1, err2)
+	})
 	m.mustCheck()
 }
