@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -67,13 +68,13 @@ func TestASealedBackupMovesTheLoginsToAnotherMachine(t *testing.T) {
 	there := *m // another machine, which knows neither token nor key
 	there.dir = t.TempDir()
 	there.env = append(m.env[:len(m.env)-2:len(m.env)-2], "BELFRY_BACKUP_PASSPHRASE=correct horse", "BELFRY_DB="+there.file(), "BELFRY_KEY_FILE="+there.keyFile())
-	if out, err := there.output("restore", plain); err != nil || !strings.Contains(out, "sealed with another key") {
-		t.Errorf("restore does not say that the key is missing: %s, %v", out, err)
+	if out, err := there.output("restore", plain); err != nil || !strings.Contains(out, "sealed with another key") || !strings.Contains(out, there.keyFile()+", which was made just now") {
+		t.Errorf("restore does not say that the key is missing, and which it made: %s, %v", out, err)
 	}
 	if err := os.Remove(there.file()); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := there.output("restore", sealed); err != nil || strings.Contains(out, "another key") {
+	if out, err := there.output("restore", sealed); err != nil || strings.Contains(out, "another key") || strings.Contains(out, "just now") {
 		t.Fatalf("restore: %s, %v", out, err)
 	}
 	logins := m.tg.Calls("auth.importBotAuthorization")
@@ -90,4 +91,24 @@ func TestASealedBackupMovesTheLoginsToAnotherMachine(t *testing.T) {
 		t.Error("it logged in again, although the backup carries the session and its key")
 	}
 	p.stop()
+}
+
+// The service has another home than root, and would not find a key there.
+func TestARestoreByRootMakesNoKeyInTheHomeOfRoot(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 || exists(filepath.Join(installedIn, keyName)) {
+		t.Skip("it takes root, and a machine on which nothing is installed")
+	}
+	m := newMachine(t)
+	p, _ := m.start()
+	p.stop()
+	there := *m
+	there.dir = t.TempDir()
+	there.env = append(slices.DeleteFunc(slices.Clone(m.env), func(e string) bool { return strings.HasPrefix(e, "BELFRY_KEY_FILE=") }), "BELFRY_DB="+there.file(), "HOME="+there.dir)
+	if _, err := there.output("restore", m.file()); exitCode(err) != exitFailed || !strings.Contains(err.Error(), "run install.sh first") {
+		t.Errorf("got %v", err)
+	}
+	if exists(filepath.Join(there.dir, ".config", "belfry", keyName)) || exists(there.file()) {
+		t.Error("it has made something")
+	}
 }

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -18,6 +20,17 @@ func newRestore() *cobra.Command {
 	c := newFileCommand("restore FILE", "Restore a backup: of belfry backup, of the admin bot, or a plain copy. It starts paused.", func(c *cobra.Command, f fileSetting, args []string) error {
 		if _, err := os.Stat(args[0]); err != nil {
 			return store.Invalid("FILE", "invalid.backup_unreadable", err)
+		}
+		if running, err := serves(f.socket()); err != nil || running {
+			return cmp.Or(err, errors.New("the service of this file runs, and would go on with the file that was there: stop the service first"))
+		}
+		keyFile, err := f.keyPath()
+		if err != nil {
+			return err
+		}
+		made := !exists(keyFile)
+		if made && f.KeyFile == "" && os.Geteuid() == 0 { // a service has another home
+			return fmt.Errorf("there is no key yet, and the service would not find one in %s: run install.sh first, or name the key file with --key-file", filepath.Dir(keyFile))
 		}
 		key, err := f.key(true)
 		if err != nil {
@@ -35,10 +48,14 @@ func newRestore() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if made {
+			keyFile += ", which was made just now: keep a copy of it elsewhere"
+		}
 		fmt.Fprintf(out, `%s: restored and verified; nothing runs yet.
+Its logins are sealed with the key in %s.
 Two systems must not use the same login: make sure that the old one is off. Then start belfry, and
 resume everything with: belfry jobs resume --all
-`, f.DB)
+`, f.DB, keyFile)
 		if len(problems) > 0 {
 			return fmt.Errorf("%d rows or indexes of the backup are damaged, the others are there", len(problems))
 		}

@@ -26,6 +26,9 @@ func TestARestoredCopyConnectsNothingUntilItIsResumed(t *testing.T) {
 	if _, err := m.output("backup", backup); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := m.output("restore", backup); exitCode(err) != exitFailed || !strings.Contains(err.Error(), "stop the service first") {
+		t.Errorf("while the service runs: %v", err)
+	}
 	p.stop()
 	if err := os.Remove(m.file()); err != nil {
 		t.Fatal(err)
