@@ -108,7 +108,8 @@ const (
 	// and networks take it.
 	maxAlertName   = 100
 	maxAlertDetail = 500
-	// While so many alerts are open, further posts and tasks that fail are one alert with their number.
+	// While so many alerts are open, further posts and tasks that fail are one alert with their number, and so are further
+	// posts of unknown result.
 	maxOpenAlerts = 100
 	// What is raised for the thirdTime within FlapTime, among the latest alerts, comes and goes.
 	thirdTime    = 3
@@ -180,8 +181,8 @@ func (t Alerts) Raise(a Alert) error {
 		}
 		known.Subject, known.Name, known.Reason, known.Count, known.Limit = a.Subject, a.Name, a.Reason, a.Count, a.Limit
 		known.ChangedAt, known.GoneAt, known.Untold = a.ChangedAt, time.Time{}, known.Untold || !a.Kind.Lasts() && a.Kind != AlertWatch
-	case (a.Kind == AlertPostFailed || a.Kind == AlertTaskFailed) && a.Subject != 0 && t.count("state", key(nil).str(string(AlertOpen)), maxOpenAlerts) == maxOpenAlerts:
-		return t.Raise(Alert{Kind: AlertPostFailed, About: "more", Count: 1})
+	case a.many() != "" && t.count("state", key(nil).str(string(AlertOpen)), maxOpenAlerts) == maxOpenAlerts:
+		return t.Raise(Alert{Kind: a.many(), About: "more", Count: 1})
 	default:
 		known, known.RaisedAt, known.Untold = a, t.in().Now(), true
 		known.Flaps = a.Kind.Lasts() && t.latest(FlapTime, a.Kind, a.About)+1 >= thirdTime
@@ -193,6 +194,19 @@ func (t Alerts) Raise(a Alert) error {
 		return fmt.Errorf("raise an alert about %s: %w", a.About, err)
 	}
 	return nil
+}
+
+// many is the kind of the alert that stands for further ones of a storm; empty if each stands for itself.
+func (a Alert) many() AlertKind {
+	switch {
+	case a.Subject == 0:
+		return ""
+	case a.Kind == AlertPostFailed || a.Kind == AlertTaskFailed:
+		return AlertPostFailed
+	case a.Kind == AlertPostUnknown:
+		return AlertPostUnknown
+	}
+	return ""
 }
 
 // worse reports whether people have to look once more at what they know: an account that could not connect has to be

@@ -138,6 +138,8 @@ func (v view) alertLink(a aboutAlert) (link, text string) {
 		return link, title
 	case a.Kind == store.AlertPostFailed && a.Subject == 0: // many
 		return withQuery("/posts", "status", string(store.PostFailed)), v.T("alerts.failed_posts")
+	case a.Kind == store.AlertPostUnknown && a.Subject == 0:
+		return withQuery("/posts", "status", string(store.PostUnknown)), v.T("alerts.unknown_posts")
 	case a.Kind == store.AlertBooking:
 		return bookingPath(a.Subject), a.Name
 	case a.Kind == store.AlertWatch:
