@@ -508,6 +508,20 @@ func TestBackupIsTheWholeFileAndIsVerified(t *testing.T) {
 	mustVerify(t, copied)
 }
 
+func TestABackupThatFailsAndCopiesThatWereForNowLeaveNothingBeside(t *testing.T) {
+	db := newDB(t, Options{})
+	fresh, old := db.Path()+"-1"+ForNow, db.Path()+"-2"+ForNow
+	if err := errors.Join(os.WriteFile(fresh, nil, 0o600), os.WriteFile(old, nil, 0o600), os.Chtimes(old, time.Time{}, time.Now().Add(-2*forNowAge))); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Backup(filepath.Join(t.TempDir(), "no folder", "copy.db")); err == nil {
+		t.Error("there is no such folder")
+	}
+	if left, err := filepath.Glob(db.Path() + "-*"); err != nil || len(left) != 1 || left[0] != fresh {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
 func TestADamagedHoldIsReplacedByTheNextWait(t *testing.T) {
 	db := newDB(t, Options{})
 	until := db.Now().Add(time.Hour)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Problem is something in the file that is not as it must be.
@@ -232,11 +233,19 @@ func shown(key []byte) string {
 // unverified is how the name of a backup ends until it has been verified.
 const unverified = ".belfry-unverified"
 
-// removeUnverified removes what backups that were killed, or found to be bad, have left in a folder.
+// ForNow is how the name of a copy beside the file ends that its maker takes away again. One that was left there is
+// removed after [forNowAge]: at the start, and by the next backup.
+const ForNow = ".belfry-for-now"
+
+const forNowAge = time.Hour
+
+// removeUnverified removes what backups that were killed, or found to be bad, have left in a folder, and what was for now.
 func removeUnverified(dir string) error {
 	entries, err := os.ReadDir(dir)
 	for _, e := range entries {
-		if strings.HasSuffix(strings.TrimSuffix(e.Name(), ".new"), unverified) {
+		name := strings.TrimSuffix(e.Name(), ".new")
+		info, gone := e.Info()
+		if strings.HasSuffix(name, unverified) || strings.HasSuffix(name, ForNow) && gone == nil && time.Since(info.ModTime()) > forNowAge {
 			err = errors.Join(err, removeIfThere(filepath.Join(dir, e.Name())))
 		}
 	}
@@ -266,7 +275,7 @@ func (db *DB) Backup(path string) error {
 		return fmt.Errorf("back up to %s: the copy is bad and was left at %s: %w", path, beside, err)
 	}
 	if err := Move(beside, path); err != nil {
-		return fmt.Errorf("back up to %s: %w", path, err)
+		return fmt.Errorf("back up to %s: %w", path, errors.Join(err, removeIfThere(beside)))
 	}
 	return nil
 }

@@ -2,9 +2,11 @@ package web
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -56,6 +58,15 @@ func TestTheSocketIsForItsOwner(t *testing.T) {
 	copied := filepath.Join(t.TempDir(), "copy.db")
 	if a := socket("POST", "/backup", `{"file":"`+copied+`"}`); a.status != http.StatusOK {
 		t.Errorf("backup: %d %s", a.status, a.body)
+	}
+	gone, leave := context.WithCancel(t.Context()) // before the copy is there
+	leave()
+	left := copied + ".gone"
+	r := httptest.NewRequestWithContext(gone, "POST", api.Base+"/backup", strings.NewReader(`{"file":"`+left+`"}`))
+	r.Header.Set("Content-Type", "application/json")
+	h.server.socketRoutes().ServeHTTP(httptest.NewRecorder(), r)
+	if _, err := os.Stat(left); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a copy was left that nobody knows of: %v", err)
 	}
 	info, err := os.Stat(h.socketPath)
 	if err != nil || info.Mode().Perm() != 0o600 {

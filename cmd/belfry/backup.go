@@ -55,7 +55,7 @@ func backup(ctx context.Context, l *local, file string, sealed bool, passphrase 
 		return err
 	}
 	if err := store.Move(beside, file); err != nil {
-		return fmt.Errorf("the copy is good but stayed at %s: %w", beside, err)
+		return errors.Join(fmt.Errorf("write %s: %w", file, err), os.Remove(beside))
 	}
 	_, err = fmt.Fprintf(l.out, `%s: written and verified
 Its logins are sealed with the key in %s: keep a copy of that key elsewhere, too, or they have

@@ -62,6 +62,12 @@ func TestCommandsWorkWhetherTheServiceRunsOrNot(t *testing.T) {
 			if _, err := m.output("backup", copied); exitCode(err) == exitDone || !strings.Contains(err.Error(), "exists") {
 				t.Errorf("a backup over another one: %v", err)
 			}
+			if _, err := m.output("backup", filepath.Join(m.dir, "no folder", "copy")); exitCode(err) != exitFailed {
+				t.Errorf("a backup to a folder that is not there: %v", err)
+			}
+			if left, err := filepath.Glob(filepath.Join(m.dir, "backup-*")); err != nil || len(left) > 0 {
+				t.Errorf("it left %v, %v", left, err)
+			}
 		})
 	}
 	p, url := m.start()

@@ -116,7 +116,7 @@ func copyOf(ctx context.Context, l *local) (*local, error) {
 
 // backupBeside has a verified copy of the file written beside it: the service may see another /tmp than the caller.
 func backupBeside(ctx context.Context, l *local) (string, error) {
-	path := filepath.Join(filepath.Dir(l.file.DB), fmt.Sprintf("backup-%d.db", time.Now().UnixNano()))
+	path := filepath.Join(filepath.Dir(l.file.DB), fmt.Sprint("backup-", time.Now().UnixNano(), store.ForNow))
 	return path, l.call(ctx, http.MethodPost, "/backup", map[string]string{"file": path}, nil)
 }
 

@@ -2,7 +2,9 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -111,12 +113,16 @@ func (s *Server) revokeToken(_ context.Context, in *one) (*reply[Token], error) 
 	}, plain(shownToken))
 }
 
-func (s *Server) backup(_ context.Context, in *backupRequest) (*reply[BackupDone], error) {
+// backup writes a copy. One whose client has gone is removed: nobody knows of it.
+func (s *Server) backup(ctx context.Context, in *backupRequest) (*reply[BackupDone], error) {
 	if !filepath.IsAbs(in.Body.File) {
 		return nil, store.Invalid("file", "invalid.not_absolute")
 	}
 	if err := s.db.Backup(in.Body.File); err != nil {
 		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, errors.Join(err, os.Remove(in.Body.File))
 	}
 	if err := s.db.Update(func(tx *store.Tx) error { return tx.Settings.NoteBackup() }); err != nil {
 		return nil, err
