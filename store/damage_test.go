@@ -3,6 +3,8 @@ package store
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -58,6 +60,32 @@ func TestDamageThatIsMetIsToldUntilItIsGone(t *testing.T) {
 	if found := db.Damaged(); len(found) > 0 {
 		t.Errorf("after the other is set aside: %v", found)
 	}
+}
+
+func TestADamagedRowKeepsNoOtherOneOutOfABackup(t *testing.T) {
+	db := newDB(t, Options{Verifier: verifier()})
+	mustUpdate(t, db, func(tx *Tx) error {
+		return errors.Join(tx.Settings.Put(setting("a")), tx.Settings.Put(setting("b")))
+	})
+	spoil(t, db, "settings", 1)
+	to := filepath.Join(t.TempDir(), "backup")
+	if err := db.Backup(to); err != nil {
+		t.Error(err)
+	}
+	if problems, err := Restore(t.Context(), to, filepath.Join(t.TempDir(), "belfry.db"), Options{Verifier: verifier()}); err != nil || len(problems) == 0 {
+		t.Errorf("restored: %v, %v", problems, err)
+	}
+	if found := db.Damaged(); len(found) == 0 || found[0].ID != 1 {
+		t.Errorf("the damage is not told: %v", found)
+	}
+	for in, bad := range map[string]Problem{"*-backup*": {Table: "settings", ID: 2}, "*": {Table: pagesTable}} { // the copy alone, and both
+		db.opts.Verifier = Verifier{"sh", "-c", fmt.Sprintf(`case $0 in %s) echo '{"problems":[{"table":%q,"id":%d}]}';; *) echo '{}';; esac`, in, bad.Table, bad.ID)}
+		if err := db.Backup(to + " of a bad copy"); err == nil {
+			t.Errorf("a copy with %v is taken for good", bad)
+		}
+	}
+	db.opts.Verifier = verifier()
+	spoil(t, db, "settings", 1)
 }
 
 func TestWhatAVerificationFindsIsToldUntilTheNext(t *testing.T) {

@@ -30,7 +30,10 @@ func (p Problem) String() string {
 // Verify reads the whole file and returns what is wrong with it: pages that bbolt finds fault with,
 // rows that are damaged, and indexes that do not say exactly what the rows say. It works on the
 // file as one commit left it. With a [Verifier], it is a copy that is verified, while others go on.
-func (db *DB) Verify() (problems []Problem, err error) {
+func (db *DB) Verify() (problems []Problem, err error) { return db.verifyAt(db.path + ".verify") }
+
+// verifyAt is [DB.Verify], with the copy at a path.
+func (db *DB) verifyAt(temporary string) (problems []Problem, err error) {
 	defer func() {
 		if err == nil {
 			db.verified(problems)
@@ -39,7 +42,6 @@ func (db *DB) Verify() (problems []Problem, err error) {
 	if len(db.opts.Verifier) == 0 || db.opts.ReadOnly {
 		return db.verify()
 	}
-	temporary := db.path + ".verify"
 	if err := db.snapshot(temporary); err != nil {
 		return nil, fmt.Errorf("verify %s: %w", db.path, err)
 	}
@@ -253,7 +255,8 @@ func removeUnverified(dir string) error {
 }
 
 // Backup writes a copy of the file as the last commit left it. It is written and verified beside the file, and then moved
-// to path, which must not exist yet: a disk that is slow or hangs there holds up nothing here.
+// to path, which must not exist yet: a disk that is slow or hangs there holds up nothing here. What is damaged in the
+// file is so in its copy, and is told by [DB.Damaged]; a copy with more than that is refused.
 func (db *DB) Backup(path string) error {
 	if _, err := os.Lstat(path); err == nil {
 		return Invalid("file", "invalid.exists", path)
@@ -269,6 +272,9 @@ func (db *DB) Backup(path string) error {
 	}
 	problems, err := db.opts.Verifier.Verify(context.Background(), beside)
 	if err == nil && len(problems) > 0 {
+		problems, err = db.notHere(problems)
+	}
+	if err == nil && len(problems) > 0 {
 		err = fmt.Errorf("%d problems, the first: %s", len(problems), problems[0])
 	}
 	if err != nil {
@@ -278,6 +284,14 @@ func (db *DB) Backup(path string) error {
 		return fmt.Errorf("back up to %s: %w", path, errors.Join(err, removeIfThere(beside)))
 	}
 	return nil
+}
+
+// notHere returns those problems of a copy that the file itself has not, and those of pages: nothing can be read of them.
+func (db *DB) notHere(copied []Problem) ([]Problem, error) {
+	here, err := db.verifyAt(db.path + "-here" + unverified)
+	return slices.DeleteFunc(copied, func(p Problem) bool {
+		return p.Table != pagesTable && slices.ContainsFunc(here, func(h Problem) bool { return h.Table == p.Table && h.ID == p.ID })
+	}), err
 }
 
 // Move brings a file to its place, where it appears whole or not at all, also on another filesystem.
