@@ -115,13 +115,25 @@ func liveUpdatesDisturbNobody(t *testing.T, chromium context.Context) {
 		t.Errorf("the focus is on %q", got)
 	}
 	// A page that nobody sees lets its stream go, and takes it up again.
-	b.do(chromedp.Evaluate[chromedp.Void](`Object.defineProperty(document, "hidden", {value: true, configurable: true}); document.dispatchEvent(new Event("visibilitychange"))`))
+	see := func(hidden bool) {
+		b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`Object.defineProperty(document, "hidden", {value: %t, configurable: true}); document.dispatchEvent(new Event("visibilitychange"))`, hidden)))
+	}
+	see(true)
 	for len(h.server.streams) > 0 {
 		h.schedulePost("Unseen", 3*time.Hour) // a closed stream is noticed at the latest when something is sent
 	}
 	h.schedulePost("While nobody looked", 90*time.Minute)
-	b.do(chromedp.Evaluate[chromedp.Void](`Object.defineProperty(document, "hidden", {value: false, configurable: true}); document.dispatchEvent(new Event("visibilitychange"))`))
+	see(false)
 	b.until(`document.getElementById("jobs").innerText.includes("While nobody looked")`)
+	// What it was shown and has gone meanwhile goes from it.
+	h.signIn()
+	b.open("/")
+	h.submit("/everything", "do", "pause")
+	b.until(`document.body.innerText.includes("Everything is paused")`)
+	see(true)
+	h.submit("/everything", "do", "resume")
+	see(false)
+	b.until(`!document.body.innerText.includes("Everything is paused")`)
 	b.quiet()
 }
 

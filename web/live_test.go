@@ -18,12 +18,18 @@ func (h *harness) listen(page string) <-chan string {
 	if match == nil {
 		h.fatal("the page is not live: ", page)
 	}
+	return h.listenAgain(match[1], "")
+}
+
+// listenAgain opens a stream whose address a page has named; last is the id of the last event that its browser has.
+func (h *harness) listenAgain(address, last string) <-chan string {
 	ctx, cancel := context.WithCancel(context.Background())
 	h.t.Cleanup(cancel)
-	r, err := http.NewRequestWithContext(ctx, "GET", h.base+strings.ReplaceAll(match[1], "&amp;", "&"), nil)
+	r, err := http.NewRequestWithContext(ctx, "GET", h.base+strings.ReplaceAll(address, "&amp;", "&"), nil)
 	if err != nil {
 		h.fatal(err)
 	}
+	r.Header.Set("Last-Event-ID", last)
 	client := &http.Client{Jar: h.client.Jar, Transport: h.client.Transport} // without a limit of time
 	response, err := client.Do(r)
 	if err != nil {
@@ -87,6 +93,27 @@ func TestALivePageIsToldWhatChanged(t *testing.T) {
 	h.api("DELETE", "/scheduled-posts/1", "")
 	if event := next(t, posts, `id="list"`); strings.Contains(event, "First") {
 		t.Errorf("a cancelled post is among those scheduled: %s", event)
+	}
+}
+
+func TestAStreamThatBeginsAgainSendsWhatCameAndWent(t *testing.T) {
+	h := start(t)
+	h.signIn()
+	address := regexp.MustCompile(`sse-connect="([^"]+)"`).FindStringSubmatch(h.get("/posts?status=scheduled").body)[1]
+	h.schedulePost("First", time.Hour)
+	if event := next(t, h.listenAgain(address, ""), "First"); !strings.Contains(event, "\nid: 1\n") {
+		t.Errorf("a browser that asks again does not say that it has more than the page: %s", event)
+	}
+	h.api("DELETE", "/scheduled-posts/1", "") // now the parts are those that the page came with
+	for address, last := range map[string]string{address: "1", "/live/posts?status=scheduled": ""} {
+		again := h.listenAgain(address, last)
+		if event := next(t, again, `id="list"`); strings.Contains(event, "First") || !strings.Contains(event, `.badge"`) {
+			t.Errorf("%s: %s", address, event)
+		}
+		h.schedulePost("Second", time.Hour)
+		if event := next(t, again, "Second"); strings.Contains(event, `.badge"`) {
+			t.Errorf("a part that did not change was sent: %s", event)
+		}
 	}
 }
 

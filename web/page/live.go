@@ -101,12 +101,14 @@ func (s *Server) stream(c echo.Context, load func(view) (screen, error)) error {
 		return err
 	}
 	v := s.view(c)
-	have := strings.Split(v.query.Get("have"), ".")
+	if c.Request().Header.Get("Last-Event-ID") == "" { // else the page has changed since those were its marks
+		to.have = strings.Split(v.query.Get("have"), ".")
+	}
 	v.path = withQuery(strings.TrimPrefix(v.path, liveBase), "have", "")
 	tick := time.NewTicker(liveTick)
 	defer tick.Stop()
 	for {
-		if err := s.sendChanges(c.Request().Context(), to, v, load, have); err != nil {
+		if err := s.sendChanges(c.Request().Context(), to, v, load); err != nil {
 			return nil // the browser has gone, or will ask again
 		}
 		pause := time.NewTimer(livePause)
@@ -134,9 +136,9 @@ func (s *Server) stream(c echo.Context, load func(view) (screen, error)) error {
 // errSignedOut ends a stream whose sign-in has ended.
 var errSignedOut = errors.New("signed out")
 
-// sendChanges sends the parts that differ from have, and notes them there. It always sends
+// sendChanges sends the parts that differ from those that the browser has, and notes them. It always sends
 // something, so that a dead connection is noticed.
-func (s *Server) sendChanges(ctx context.Context, to *stream, v view, load func(view) (screen, error), have []string) error {
+func (s *Server) sendChanges(ctx context.Context, to *stream, v view, load func(view) (screen, error)) error {
 	v.Now = s.DB.Now()
 	err := s.DB.View(func(tx *store.Tx) error {
 		signIn, err := tx.SignIns.Get(v.signIn.ID)
@@ -158,12 +160,13 @@ func (s *Server) sendChanges(ctx context.Context, to *stream, v view, load func(
 	}
 	var out bytes.Buffer
 	for i, part := range parts {
-		if i < len(have) && have[i] == part.mark {
+		if i == len(to.have) {
+			to.have = append(to.have, "")
+		}
+		if to.have[i] == part.mark {
 			continue
 		}
-		if i < len(have) {
-			have[i] = part.mark
-		}
+		to.have[i] = part.mark
 		where := fmt.Sprintf("id=%q hx-swap-oob=\"innerHTML\"", part.id)
 		if part.id == "badge" { // the navigation has it more than once
 			where = `hx-swap-oob="innerHTML:.badge"`
@@ -180,6 +183,7 @@ func (s *Server) sendChanges(ctx context.Context, to *stream, v view, load func(
 type stream struct {
 	response *echo.Response
 	control  *http.ResponseController
+	have     []string // the marks of the parts that the browser has
 }
 
 func newStream(c echo.Context) (*stream, error) {
@@ -198,9 +202,10 @@ func newStream(c echo.Context) (*stream, error) {
 // beat sends a comment, which browsers pass over.
 func (s *stream) beat() error { return s.write([]byte(":\n\n")) }
 
+// send sends an event. A browser that asks again by itself names the id of the last one.
 func (s *stream) send(event string, data []byte) error {
 	var out bytes.Buffer
-	out.WriteString("event: " + event + "\n")
+	out.WriteString("event: " + event + "\nid: 1\n")
 	for line := range bytes.Lines(data) {
 		out.WriteString("data: ")
 		out.Write(bytes.TrimRight(line, "\r\n"))

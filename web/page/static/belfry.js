@@ -14,6 +14,9 @@
     chosen = Array.from(document.querySelectorAll('[form="bulk"]:checked'), function (box) { return box.value; });
   });
   document.addEventListener('htmx:sseMessage', function () {
+    // From now on the page differs from the marks that it came with: a new stream begins with all of its parts.
+    var live = document.getElementById('live');
+    live.setAttribute('sse-connect', live.getAttribute('sse-connect').replace(/([?&])have=[^&]*/, '$1'));
     var done = document.getElementById('done');
     if (done) done.remove();
     document.querySelectorAll('[form="bulk"]').forEach(function (box) {
