@@ -132,3 +132,16 @@ func TestRepetitionWhileTheFirstCallRunsWaits(t *testing.T) {
 	}
 	r.mustPublish(p)
 }
+
+func TestALostAnswerIsNotForgottenForTheNextOne(t *testing.T) {
+	for code, then := range map[string]int{"FLOOD_WAIT_600": 420, "CHAT_WRITE_FORBIDDEN": 403} {
+		r := newRoom(t)
+		r.mustPublish(platform.Post{Key: 1, Text: "resolve"})
+		r.srv.Drop(sendID, 1)
+		r.srv.Fail(sendID, 1, then, code)
+		_, err := r.publish(platform.Post{Key: 2, Text: "out"})
+		if n := len(r.messages()); n != 2 || !platform.AsError(err).MayBeOut {
+			t.Errorf("%s: %d messages are there, and the answer is %+v", code, n, err)
+		}
+	}
+}

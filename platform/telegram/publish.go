@@ -60,6 +60,17 @@ func (p publisher) publish(ctx context.Context, post platform.Post) (platform.Re
 func (p publisher) cured(ctx context.Context, t target, attempt func() *failure) error {
 	tried := map[cure]int{}
 	var unknown *platform.Error // of an attempt that may have made the message
+	told := func(e *platform.Error) error {
+		switch {
+		case unknown == nil || e.Kind == platform.Unknown:
+			return e
+		case e.Kind == platform.Transient:
+			return unknown
+		}
+		e = new(*e)
+		e.MayBeOut = true
+		return e
+	}
 	for {
 		failed := attempt()
 		if failed == nil {
@@ -71,13 +82,10 @@ func (p publisher) cured(ctx context.Context, t target, attempt func() *failure)
 		c := failed.cure
 		tried[c]++
 		if c == none || tried[c] > c.limit() || ctx.Err() != nil {
-			if unknown != nil && failed.err.Kind == platform.Transient {
-				return unknown
-			}
-			return failed.err
+			return told(failed.err)
 		}
 		if err := p.apply(ctx, t, c, failed); err != nil {
-			return err
+			return told(platform.AsError(err))
 		}
 	}
 }

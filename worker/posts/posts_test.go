@@ -47,6 +47,8 @@ func TestWhatTheNetworkAnswersDecidesWhatBecomesOfThePost(t *testing.T) {
 		messages int
 	}{
 		{"a refusal ends it", []fault{fail(platform.Refused, chat, 0)}, store.PostFailed, store.ReasonRefused, store.PostFailed, 0},
+		{"a refusal after a call without an answer", []fault{{err: &platform.Error{Kind: platform.Refused, Scope: chat, MayBeOut: true, Err: errors.New("fault")}}},
+			store.PostUnknown, store.ReasonUnknown, store.PostUnknown, 0},
 		{"a flood wait moves it", []fault{fail(platform.Wait, identity, 10*time.Minute)}, store.PostPublishing, store.ReasonFlood, store.PostPublished, 1},
 		{"slow mode moves it", []fault{fail(platform.Wait, chat, 10*time.Minute)}, store.PostPublishing, store.ReasonSlowmode, store.PostPublished, 1},
 		{"a transient failure is tried again", []fault{fail(platform.Transient, chat, 0), fail(platform.Transient, chat, 0)},

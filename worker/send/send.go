@@ -68,7 +68,7 @@ type Answer struct {
 
 // To returns what follows from an error, at the given time.
 func To(e *platform.Error, now time.Time, a Attempts) Answer {
-	answer := Answer{now: now, Reason: store.Reason{Detail: e.Error()}, Unknown: e.Kind == platform.Unknown || e.Kind == platform.Unconfirmed}
+	answer := Answer{now: now, Reason: store.Reason{Detail: e.Error()}, Unknown: e.MayBeOut || e.Kind == platform.Unknown || e.Kind == platform.Unconfirmed}
 	in := func(next Next, pause time.Duration) Answer {
 		answer.Next, answer.Again = next, now.Add(pause)
 		return answer

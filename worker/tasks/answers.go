@@ -41,6 +41,9 @@ func (w *Worker) sent(s *step, receipt platform.Receipt) scheduler.Outcome {
 // next step keeps its distance.
 func (w *Worker) failed(s *step, asked bool, err error) scheduler.Outcome {
 	e := platform.AsError(err)
+	if e.MayBeOut { // that comes first: the call is made again with its key, and answered so again
+		e = &platform.Error{Kind: platform.Unknown, Scope: e.Scope, Code: e.Code, Err: e.Err}
+	}
 	if e.Kind == platform.Unknown && !s.begun { // nothing was sent
 		e = &platform.Error{Kind: platform.Transient, Scope: platform.ScopeChat, Code: e.Code, Err: e.Err}
 	}
