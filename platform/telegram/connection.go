@@ -179,6 +179,10 @@ func (c *connection) live(parent context.Context) error {
 			end(err)
 			return
 		}
+		if strings.Contains(err.Error(), "msg_id too ") { // gotd's type has no name; the ids of its client never go back, so another one is needed
+			end(notConnected("the clock of this machine is not that of Telegram: turn time synchronisation on"))
+			return
+		}
 		c.failed(err)
 	}
 	if identity.Kind == store.IdentityUser {
@@ -304,7 +308,7 @@ func (c *connection) renewable(e *platform.Error) bool {
 			return false
 		}
 	}
-	if !c.renewed.IsZero() && c.network.cfg.Now().Sub(c.renewed) < renewalPause {
+	if !c.renewed.IsZero() && c.network.cfg.Now().Sub(c.renewed).Abs() < renewalPause {
 		return false
 	}
 	identity, err := c.load()

@@ -61,7 +61,7 @@ func (n *Network) learnChats(ctx context.Context, c *connection, api *tg.Client)
 		return err
 	}
 	defer func() { <-l.turn }()
-	if !l.at.IsZero() && n.cfg.Now().Sub(l.at) < listingPause {
+	if !l.at.IsZero() && n.cfg.Now().Sub(l.at).Abs() < listingPause {
 		return nil
 	}
 	if _, err := n.listChats(ctx, c, api, l); err != nil {

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/gotd/td/clock"
 
 	"belfry/platform"
 	"belfry/platform/telegram"
@@ -144,4 +147,25 @@ func TestALostAnswerIsNotForgottenForTheNextOne(t *testing.T) {
 			t.Errorf("%s: %d messages are there, and the answer is %+v", code, n, err)
 		}
 	}
+}
+
+// machine is the clock of the machine as gotd sees it.
+type machine struct {
+	clock.Clock
+	ahead atomic.Int64
+}
+
+func (m *machine) Now() time.Time { return m.Clock.Now().Add(time.Duration(m.ahead.Load())) }
+
+func TestAClockThatWasAheadForAMomentKeepsNobodyOffline(t *testing.T) {
+	m := &machine{Clock: clock.System}
+	clock.System = m
+	t.Cleanup(func() { clock.System = m.Clock })
+	r := newRoom(t)
+	m.ahead.Store(int64(100 * time.Second))
+	r.srv.CloseConnections()
+	r.awaitLog("turn time synchronisation on")
+	m.ahead.Store(0)
+	r.connect()
+	r.mustPublish(platform.Post{Key: 1, Text: "the clock is right"})
 }

@@ -131,6 +131,14 @@ func (c *conn) message(key crypto.AuthKey, b *bin.Buffer) error {
 		c.sessions[msg.SessionID] = ses
 	}
 	c.mu.Unlock()
+	// As Telegram does (core.telegram.org/mtproto/description#message-identifier-msg-id): an id from more than 30 s
+	// in the future is refused with code 17.
+	if proto.MessageID(msg.MessageID).Time().Sub(now()) > 30*time.Second {
+		c.mu.Lock()
+		delete(c.sessions, msg.SessionID)
+		c.mu.Unlock()
+		return c.send(ses, proto.MessageFromServer, &mt.BadMsgNotification{BadMsgID: msg.MessageID, BadMsgSeqno: int(msg.SeqNo), ErrorCode: 17})
+	}
 	if !ok {
 		c.srv.enter(ses)
 		err := c.send(ses, proto.MessageFromServer, &mt.NewSessionCreated{
