@@ -169,10 +169,19 @@ func (n *Network) askInvite(ctx context.Context, c *connection, api *tg.Client, 
 	return p, nil
 }
 
-// pick finds the chat that was asked for in an answer.
+// pick finds the chat that was asked for in an answer. Of a basic group that has become a supergroup it is that one.
 func pick(ref platform.ChatRef, chats []tg.ChatClass, users []tg.UserClass) (place, error) {
 	for _, c := range chats {
-		if p, ok := describeChat(c); ok && p.ref() == ref && !p.gone {
+		p, ok := describeChat(c)
+		switch {
+		case !ok || p.ref() != ref:
+		case p.moved:
+			if to, ok := c.(*tg.Chat).MigratedTo.(*tg.InputChannel); ok {
+				p.Peer = store.Peer{Type: store.PeerChannel, PeerID: to.ChannelID, AccessHash: to.AccessHash, Title: p.Title}
+				p.moved, p.gone, p.writable = false, false, true
+				return p, nil
+			}
+		case !p.gone:
 			return p, nil
 		}
 	}

@@ -449,3 +449,22 @@ func TestWhatWasSeenIsToldAtTheEndOfTheConnection(t *testing.T) {
 		t.Errorf("told %v, %v; want %v", told, err, want)
 	}
 }
+
+func TestAGroupThatHasBecomeASupergroupIsStillSentTo(t *testing.T) {
+	for _, member := range []string{"bell_bot", "ringer"} {
+		r := newRoom(t)
+		if member == "ringer" {
+			r, _ = newLoggedIn(t)
+		}
+		g := r.srv.AddGroup(telegramtest.Group{Title: "Clients", Basic: true, Members: []string{member}})
+		target := fmt.Sprint(-g.ID)
+		r.mustPublish(platform.Post{Key: 1, Text: "before", Target: target})
+		to := r.srv.Migrate(g.ID, telegramtest.Group{Title: "Clients", Members: []string{member}})
+		for key := range int64(2) {
+			r.mustPublish(platform.Post{Key: 2 + key, Text: "after", Target: target})
+		}
+		if n := len(r.srv.Messages(to.ID)); n != 2 {
+			t.Errorf("%s: the supergroup has %d of 2 messages", member, n)
+		}
+	}
+}

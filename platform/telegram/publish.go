@@ -128,17 +128,14 @@ func (p publisher) apply(ctx context.Context, t target, c cure, f *failure) erro
 }
 
 // resolveAgain sees to it that a chat that is not accepted under its stored access hash is looked
-// for again. A user account finds one that was named by its id in its list of chats only; if that
-// has nothing new to say, the chat stays refused.
+// for again. A user account finds one that was named by its id in its list of chats only, unless it is a
+// basic group; if that has nothing new to say, the chat stays refused.
 func (p publisher) resolveAgain(ctx context.Context, t target, f *failure) error {
 	api, c, err := p.network.api(ctx, p.identity)
 	if err != nil {
 		return err
 	}
-	if t.username == "" && c.isUser() {
-		if f.peer.Type == store.PeerChat {
-			return f.err
-		}
+	if t.username == "" && c.isUser() && f.peer.Type != store.PeerChat {
 		if err := p.network.learnChats(ctx, c, api); err != nil {
 			return c.sorted(api, err, false)
 		}

@@ -36,6 +36,7 @@ type chat struct {
 	log       []channelEvent // of a channel: what happened, each of which took one pts
 	forgot    int            // how many of these getChannelDifference does not know any more
 	shut      bool           // nobody may read it
+	moved     *chat          // the supergroup that a basic group has become
 }
 
 // named is who or what has a user name.
@@ -179,6 +180,10 @@ func (ch *chat) tl(viewer *account) tg.ChatClass {
 		c := &tg.Chat{ID: ch.id, Title: ch.title, Photo: &tg.ChatPhotoEmpty{}, Date: ch.began(),
 			ParticipantsCount: len(ch.members), Version: 1}
 		c.SetDefaultBannedRights(rights)
+		if ch.moved != nil {
+			c.Deactivated = true
+			c.SetMigratedTo(&tg.InputChannel{ChannelID: ch.moved.id, AccessHash: accessHash(viewer.ID, ch.moved.id)})
+		}
 		c.SetFlags()
 		return c
 	}
@@ -197,3 +202,12 @@ func (ch *chat) tl(viewer *account) tg.ChatClass {
 }
 
 func (ch *chat) began() int { return int(ch.opening.At.Unix()) }
+
+// Migrate has a basic group become a supergroup, as Telegram does by itself when it needs what only those have.
+func (s *Server) Migrate(id int64, to Group) Group {
+	to = s.AddGroup(to)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.chats[id].moved = s.chats[to.ID]
+	return to
+}

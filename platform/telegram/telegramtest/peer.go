@@ -110,7 +110,7 @@ func (c *call) writable(peer tg.InputPeerClass) (*chat, error) {
 	case *tg.InputPeerChat:
 		ch, ok := c.srv.chats[in.ChatID]
 		switch {
-		case !ok || ch.kind != basic || !ch.isMember(c.by):
+		case !ok || ch.kind != basic || !ch.isMember(c.by) || ch.moved != nil:
 			return nil, tgerr.New(400, "PEER_ID_INVALID")
 		case ch.forbidden:
 			return nil, tgerr.New(403, "CHAT_WRITE_FORBIDDEN")
