@@ -468,3 +468,16 @@ func TestAGroupThatHasBecomeASupergroupIsStillSentTo(t *testing.T) {
 		}
 	}
 }
+
+func TestANameThatAnotherChannelHasNowIsAskedForAnew(t *testing.T) {
+	r := newRoom(t)
+	r.mustPublish(platform.Post{Key: 1, Text: "before"})
+	r.srv.AddChannel(telegramtest.Channel{ID: r.channel.ID, Title: "Bells, the archive"}, "bell_bot") // it stays, without the name
+	fresh := r.srv.AddChannel(telegramtest.Channel{Title: "Bells", Username: "bells_daily"}, "bell_bot")
+	for key := range int64(3) {
+		r.mustPublish(platform.Post{Key: 2 + key, Text: "for the readers of @bells_daily"})
+	}
+	if n := len(r.srv.Messages(fresh.ID)); n != 2 {
+		t.Errorf("@bells_daily has %d of the 2 posts that came after the first", n)
+	}
+}

@@ -173,6 +173,12 @@ func (p publisher) attempt(ctx context.Context, d draft) (platform.Receipt, *fai
 		}
 		return platform.Receipt{}, &failure{err: e, cure: cure, peer: o.Peer}
 	}
+	if d.target.username != "" && renamed(updates, o.Peer) { // the next post asks who has the name now
+		o.Peer.Username = ""
+		if err := p.network.storePeers([]store.Peer{o.Peer}); err != nil {
+			c.log.Warn().Err(err).Str("chat", o.Title).Msg("that a chat has another name could not be stored")
+		}
+	}
 	return receipt(updates, o.Peer, o.randomIDs()), nil
 }
 

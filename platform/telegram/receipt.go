@@ -2,6 +2,8 @@ package telegram
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/gotd/td/tg"
 
@@ -60,4 +62,16 @@ func link(peer store.Peer, chats []tg.ChatClass, message int64) string {
 		return fmt.Sprintf("https://t.me/c/%d/%d", peer.PeerID, message)
 	}
 	return fmt.Sprintf("https://t.me/%s/%d", name, message)
+}
+
+// renamed reports whether an answer says that a channel does not have the name any more by which it was addressed.
+func renamed(u tg.UpdatesClass, peer store.Peer) bool {
+	_, chats, _ := updatesIn(u)
+	for _, c := range chats {
+		if c, ok := c.(*tg.Channel); ok && c.ID == peer.PeerID && !c.Min {
+			also := slices.ContainsFunc(c.Usernames, func(name tg.Username) bool { return name.Active && strings.EqualFold(name.Username, peer.Username) })
+			return peer.Username != "" && !also && !strings.EqualFold(c.Username, peer.Username)
+		}
+	}
+	return false
 }
