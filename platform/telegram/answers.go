@@ -95,5 +95,15 @@ func (c *connection) deaf() error {
 			return &unanswered{method}
 		}
 	}
-	return nil
+	return c.unheard
+}
+
+// hears notes why what people write is not heard, or with nil that it is.
+func (c *connection) hears(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err != nil || c.unheard != nil {
+		c.unheard = err
+		c.settle()
+	}
 }

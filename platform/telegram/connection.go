@@ -69,6 +69,7 @@ type connection struct {
 	leaving bool            // the login is being given up on purpose
 	silence *time.Timer     // runs while there is no connection, from each sign of life on
 	silent  map[string]int  // by method, the calls in a row that were not answered
+	unheard error           // why what people write could not be heard several times in a row; nil if it could
 	api     *tg.Client      // set while logged in
 	self    *tg.User        // who it was logged in as last
 	final   *platform.Error // why it was given up

@@ -149,3 +149,12 @@ func (r *room) hears(want ...string) {
 		r.Fatalf("heard\n%q, want\n%q", got, want)
 	}
 }
+
+func TestABotThatHearsNothingButErrorsIsNotConnected(t *testing.T) {
+	r, _, ann := newListening(t)
+	r.srv.Fail("updates.getDifference", -1, 500, "RPC_CALL_FAIL")
+	r.srv.Write(ann.ID, r.bot, "is anybody there?")
+	r.awaitState(r.id, platform.Connecting)
+	r.srv.ClearFaults()
+	r.awaitState(r.id, platform.Connected)
+}

@@ -68,6 +68,7 @@ type ear struct {
 	// Of the goroutine that pulls alone.
 	tries map[int]int  // failures of Hear, by the id of the message
 	leave map[int]bool // messages that are left out
+	vain  int          // pulls in a row that failed
 
 	mu      sync.Mutex
 	presses []*press
@@ -152,13 +153,28 @@ func (e *ear) listen(ctx context.Context, api *tg.Client, self int64) (stop func
 	e.poke() // what was written while nobody listened
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
-	running.Go(func() { e.ever(ctx, e.written, e.pull) })
+	running.Go(func() { e.ever(ctx, e.written, e.hearTexts) })
 	running.Go(func() { e.ever(ctx, e.pressed, e.hearPresses) })
 	running.Go(func() { e.setCommands(ctx) })
 	return func() {
 		cancel()
 		running.Wait()
 	}
+}
+
+// hearTexts pulls. A bot that is often in vain is not connected, however well it can log in.
+func (e *ear) hearTexts(ctx context.Context) error {
+	err := e.pull(ctx)
+	switch {
+	case err == nil:
+		e.vain = 0
+		e.connection.hears(nil)
+	case ctx.Err() == nil:
+		if e.vain++; e.vain >= hearTries {
+			e.connection.hears(err)
+		}
+	}
+	return err
 }
 
 // ever does what there is to do whenever it is woken, and now and then, until ctx ends. After a
