@@ -68,9 +68,9 @@ func (s *session) nextUpload(ctx context.Context, post platform.Post, st state) 
 		return &platform.Error{Kind: platform.Transient, Scope: platform.ScopeContent, Field: field, Err: fmt.Errorf("%s: %w", field, err)}
 	}
 	defer c.Close()
-	category, err := c.category(len(post.Media))
-	if err != nil {
-		return refused(field, err.Error())
+	category, why := c.category(post.Media[i], len(post.Media))
+	if why != "" {
+		return refused(field, why)
 	}
 	resumed := st.Part != nil
 	if !resumed {
@@ -201,25 +201,24 @@ type content struct {
 	mime string
 }
 
-// category is what X calls a medium of a post with so many. The error is why X does not take it.
-func (c *content) category(media int) (string, error) {
+// category is what X calls a medium of a post with so many, and why X does not take it; empty if it does.
+func (c *content) category(m platform.Media, of int) (category, why string) {
 	category, limit := "tweet_image", int64(maxPhoto)
-	switch c.mime {
-	case "image/jpeg", "image/png", "image/webp":
-	case "image/gif":
-		category, limit = "tweet_gif", maxGIF
-	case "video/mp4", "video/webm":
+	switch {
+	case m.Kind == platform.Video:
 		category, limit = "tweet_video", maxVideo
-	default:
-		return "", fmt.Errorf("X does not take %s: use JPEG, PNG, GIF, WebP or MP4", c.mime)
+	case c.mime == "image/gif":
+		category, limit = "tweet_gif", maxGIF
+	case c.mime != "image/jpeg" && c.mime != "image/png" && c.mime != "image/webp":
+		return "", fmt.Sprintf("X does not take %s: use JPEG, PNG, GIF, WebP or MP4", c.mime)
 	}
 	switch {
-	case category == "tweet_gif" && media > 1:
-		return "", errors.New("X shows a GIF alone: remove the other media")
+	case category == "tweet_gif" && of > 1:
+		return "", "X shows a GIF alone: remove the other media"
 	case c.size > limit:
-		return "", fmt.Errorf("the file has %.1f MB and X takes %d: use a smaller one", float64(c.size)/(1<<20), limit>>20)
+		return "", fmt.Sprintf("the file has %.1f MB and X takes %d: use a smaller one", float64(c.size)/(1<<20), limit>>20)
 	}
-	return category, nil
+	return category, ""
 }
 
 // open opens a medium and finds out its size and type. An error that will not pass is a [*platform.Error].

@@ -124,8 +124,11 @@ func (n *Network) checkSource(field string, m platform.Media, of int) error {
 	}
 	c, err := n.open(context.Background(), m)
 	if err == nil {
-		_, err = c.category(of)
-		err = errors.Join(err, c.Close())
+		if err = c.Close(); err == nil {
+			if _, why := c.category(m, of); why != "" {
+				err = errors.New(why)
+			}
+		}
 	}
 	switch {
 	case err != nil && m.ID != 0:
