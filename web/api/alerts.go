@@ -14,7 +14,7 @@ import (
 // Alert is an alert as the API shows it.
 type Alert struct {
 	ID             uint64    `json:"id"`
-	Kind           string    `json:"kind" doc:"job_failing, post_failed, post_unknown, task_failed, rule_paused, overdue, login, unreached, disk, queue, damage, copy, channel or reading" enum:"job_failing,post_failed,post_unknown,task_failed,rule_paused,overdue,login,unreached,disk,queue,damage,copy,channel,reading"`
+	Kind           string    `json:"kind" doc:"job_failing, post_failed, post_unknown, task_failed, rule_paused, booking, watch, overdue, login, token, unreached, disk, queue, damage, copy, channel, reading, stage_lag, stage_parked or stage_lost" enum:"job_failing,post_failed,post_unknown,task_failed,rule_paused,booking,watch,overdue,login,token,unreached,disk,queue,damage,copy,channel,reading,stage_lag,stage_parked,stage_lost"`
 	About          string    `json:"about" doc:"What is wrong with what; as long as it is, no other alert has the same kind and the same about" example:"post_17"`
 	Subject        uint64    `json:"subject,omitempty" doc:"The id of the record that it is about"`
 	Name           string    `json:"name,omitempty" doc:"What people know that by: a login's name, a job's, where a post goes"`
