@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,6 +35,7 @@ const (
 // Item is an item of a feed.
 type Item struct {
 	Mark                 [8]byte // the same as long as the feed means the same item
+	Place                [8]byte // the same, too, after the site has moved, or where its links change with each reading
 	Title, Link, Summary string  // without markup
 }
 
@@ -100,9 +102,23 @@ func Parse(data []byte) ([]Item, error) {
 		item := Item{Title: shorten(plain(i.Title), maxTitle), Link: strings.TrimSpace(i.Link), Summary: shorten(plain(i.Description), maxSummary)}
 		sum := sha256.Sum256([]byte(cmp.Or(i.GUID, item.Link, item.Title+"\n"+item.Summary)))
 		copy(item.Mark[:], sum[:])
+		sum = sha256.Sum256([]byte(place(item, i.PublishedParsed)))
+		copy(item.Place[:], sum[:])
 		items = append(items, item)
 	}
 	return items, nil
+}
+
+// place is what stays of an item when its site moves: its path there, its title and its time, or without a time its text.
+func place(i Item, published *time.Time) string {
+	path := i.Link
+	if u, err := url.Parse(i.Link); err == nil {
+		path = u.Path
+	}
+	if published != nil {
+		i.Summary = published.UTC().Format(time.RFC3339)
+	}
+	return "place\n" + path + "\n" + i.Title + "\n" + i.Summary
 }
 
 // plain is the text of what may be HTML.

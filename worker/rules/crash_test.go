@@ -127,7 +127,11 @@ func TestEachItemOfAFeedIsPostedOnce(t *testing.T) {
 
 func TestAnItemThatIsRefusedKeepsNoOtherBack(t *testing.T) {
 	inBubble(t, func(b *bench) {
-		items := []feed.Item{{Mark: [8]byte{1}, Title: "One"}, {Mark: [8]byte{2}, Title: strings.Repeat("x", 61)}, {Mark: [8]byte{3}, Title: "Three"}}
+		items := []feed.Item{
+			{Mark: [8]byte{1}, Place: [8]byte{11}, Title: "One"},
+			{Mark: [8]byte{2}, Place: [8]byte{12}, Title: strings.Repeat("x", 61)},
+			{Mark: [8]byte{3}, Place: [8]byte{13}, Title: "Three"},
+		}
 		b.items = func() ([]feed.Item, error) { return items, nil }
 		rule := b.add(Request{Content: store.RuleContent{Source: "feed", FeedURL: "https://n.example/feed", PerRun: 3, Template: "{title}"}})
 		b.Pass(3 * day)
@@ -135,6 +139,36 @@ func TestAnItemThatIsRefusedKeepsNoOtherBack(t *testing.T) {
 			t.Errorf("%q, %+v", b.texts(), r)
 		}
 	})
+}
+
+// A site changes its links with each reading, or moves and changes the guids, too.
+func TestAnItemWithAnotherLinkIsNotPostedAgain(t *testing.T) {
+	for _, old := range []bool{false, true} { // the memory is of before places were remembered
+		inBubble(t, func(b *bench) {
+			read, site := 0, "http://old.example"
+			b.items = func() ([]feed.Item, error) {
+				read++
+				return feed.Parse(fmt.Appendf(nil, `<rss version="2.0"><channel><title>n</title>
+<item><title>Two</title><link>%[1]s/2?s=%[2]d</link></item>
+<item><title>One</title><link>%[1]s/1</link><guid>%[1]s/1</guid></item></channel></rss>`, site, read))
+			}
+			rule := b.add(Request{ScheduleType: "interval", Schedule: Schedule{Every: "1h"}, Content: store.RuleContent{Source: "feed", FeedURL: "https://n.example/feed", PerRun: 5, Template: "{title}"}})
+			if old {
+				items, err := b.items()
+				b.Update(func(tx *store.Tx) error {
+					marks := [][8]byte{items[0].Mark, items[1].Mark}
+					return errors.Join(err, remember(tx, rule.ID, marks, marks))
+				})
+				read-- // the next reading has the same links
+			}
+			b.Pass(3 * time.Hour)
+			site = "https://new.example"
+			b.Pass(3 * time.Hour)
+			if want := map[bool]string{false: "One|Two"}[old]; b.texts() != want {
+				t.Errorf("old %v: %q after %d readings", old, b.texts(), read)
+			}
+		})
+	}
 }
 
 // Of what the feed does not have any more the memory forgets the oldest.

@@ -10,8 +10,8 @@ import (
 	"belfry/store"
 )
 
-// maxMemory bounds the items of a feed that are remembered. Those that the feed has now always are.
-const maxMemory = 5000
+// maxMemory bounds the marks of a feed's items that are remembered. Those of the items that the feed has now always are.
+const maxMemory = 10_000
 
 // feedTemplate is how an item of a feed is posted.
 func feedTemplate(c store.RuleContent) string { return cmp.Or(c.Template, "{title}\n\n{link}") }
@@ -36,14 +36,20 @@ func (w *Worker) readFeed(ctx context.Context, r store.Rule) (t texts, err error
 	for mark := range slices.Chunk(memory.Marks, 8) {
 		seen[[8]byte(mark)] = true
 	}
+	var places [][8]byte // of items whose marks alone are known, from before both were remembered
 	for _, i := range items {
-		t.present = append(t.present, i.Mark)
-		if seen[i.Mark] || len(t.all) == r.Content.PerRun {
+		t.present = append(t.present, i.Mark, i.Place)
+		switch {
+		case seen[i.Mark] && !seen[i.Place]:
+			places = append(places, i.Place)
+		case seen[i.Mark] || seen[i.Place] || len(t.all) == r.Content.PerRun:
 			continue
+		default:
+			t.all, t.marks = append(t.all, w.itemText(r, i)), append(t.marks, i.Mark, i.Place)
 		}
-		seen[i.Mark] = true
-		t.all, t.marks = append(t.all, w.itemText(r, i)), append(t.marks, i.Mark)
+		seen[i.Mark], seen[i.Place] = true, true
 	}
+	t.marks = append(t.marks, places...)
 	if len(t.all) == 0 {
 		t.why = store.Reason{Code: store.ReasonNothingNew}
 	}

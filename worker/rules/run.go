@@ -41,10 +41,10 @@ func (w *Worker) Run(ctx context.Context, job store.Job) (scheduler.Outcome, err
 // keep those behind it from being posted. Ready are the texts before it.
 func unusable(t texts, ready int, err error) texts {
 	wrong, ok := errors.AsType[*store.FieldError](err)
-	if !ok || wrong.Field != "text" || ready >= len(t.marks) {
+	if !ok || wrong.Field != "text" || 2*ready >= len(t.marks) {
 		return texts{}
 	}
-	return texts{marks: t.marks[ready : ready+1], present: t.present}
+	return texts{marks: t.marks[2*ready : 2*ready+2], present: t.present}
 }
 
 // prepareAll checks the posts of each text. Beside an error it returns those before it.

@@ -23,7 +23,7 @@ import (
 // texts is what a run posts: one content for each text, and what the rule remembers of it.
 type texts struct {
 	all      []string
-	marks    [][8]byte    // of the feed's items whose texts these are
+	marks    [][8]byte    // of the feed's items whose texts these are, two of each, and then others to be remembered
 	present  [][8]byte    // of all items that the feed has now
 	position int          // of the list afterwards
 	why      store.Reason // there is no text, or none will follow
