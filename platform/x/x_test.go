@@ -348,15 +348,16 @@ func TestALongFilmIsUploadedInSeveralAttempts(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "long.mp4"), long, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	begun, parts, down := 0, 0, true
+	var begun, parts atomic.Int64
+	var down atomic.Bool
+	down.Store(true)
 	net := b.onTheWay(x.Config{MediaDir: dir}, func(path string) bool {
 		switch {
 		case strings.HasSuffix(path, "/initialize"):
-			begun++
+			begun.Add(1)
 		case strings.HasSuffix(path, "/append"):
-			parts++
 			b.ahead.Add(int64(20 * time.Second))
-			return !down && parts != 5
+			return parts.Add(1) != 5 && !down.Load()
 		}
 		return true
 	})
@@ -366,16 +367,17 @@ func TestALongFilmIsUploadedInSeveralAttempts(t *testing.T) {
 	if e.Kind != platform.Transient || e.Scope != platform.ScopeContent {
 		t.Errorf("without any progress: %s, %s: %v", e.Kind, e.Scope, err)
 	}
-	post.State, down = e.State, false
+	post.State = e.State
+	down.Store(false)
 	for range 4 {
 		_, err = net.Publisher(2).Publish(context.Background(), post)
 		if e = platform.AsError(err); e.Kind != platform.UnderWay {
-			t.Fatalf("after %d parts: %s: %v", parts, e.Kind, err)
+			t.Fatalf("after %d parts: %s: %v", parts.Load(), e.Kind, err)
 		}
 		post.State = e.State
 	}
-	if _, err, _ := platformtest.Drive(net.Publisher(2), post, 6, nil, nil); err != nil || begun != 1 || parts != 8 || len(b.server.Posts()) != 1 {
-		t.Fatalf("%v, begun %d times, %d parts, %d posts", err, begun, parts, len(b.server.Posts()))
+	if _, err, _ := platformtest.Drive(net.Publisher(2), post, 6, nil, nil); err != nil || begun.Load() != 1 || parts.Load() != 8 || len(b.server.Posts()) != 1 {
+		t.Fatalf("%v, begun %d times, %d parts, %d posts", err, begun.Load(), parts.Load(), len(b.server.Posts()))
 	}
 	if id := b.server.Posts()[0].MediaIDs[0]; !bytes.Equal(b.server.Media(id), long) {
 		t.Error("the film is another one")
@@ -384,14 +386,13 @@ func TestALongFilmIsUploadedInSeveralAttempts(t *testing.T) {
 
 func TestADownloadThatIsCutOffIsTriedAgain(t *testing.T) {
 	b := newBench(t)
-	whole := false
+	var whole atomic.Bool
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", strconv.Itoa(len(film)))
-		if whole {
+		if whole.Swap(true) {
 			_, _ = w.Write(film)
 			return
 		}
-		whole = true
 		_, _ = w.Write(film[:len(film)/2])
 	}))
 	defer site.Close()
