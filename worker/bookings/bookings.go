@@ -5,9 +5,7 @@
 package bookings
 
 import (
-	"cmp"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"belfry/i18n"
@@ -42,17 +40,11 @@ const (
 
 // Worker keeps bookings.
 type Worker struct {
-	db     *store.DB
-	as     func(identityID uint64) platform.Publisher
-	teller Teller
-	cfg    Config
-	locale atomic.Pointer[locale]
-}
-
-// locale is the language and the zone of the owner.
-type locale struct {
-	lang string
-	zone *time.Location
+	db        *store.DB
+	as        func(identityID uint64) platform.Publisher
+	teller    Teller
+	cfg       Config
+	i18n.Live // of what the owner is told, of digests, and of bookings that say nothing
 }
 
 // New returns a worker for the bookings in db, whose messages the publishers of its bots send.
@@ -61,12 +53,9 @@ func New(db *store.DB, as func(identityID uint64) platform.Publisher, teller Tel
 		cfg.Plain = func(p store.Post) string { return p.Text }
 	}
 	w := &Worker{db: db, as: as, teller: teller, cfg: cfg}
-	w.SetLocale(cmp.Or(cfg.Lang, i18n.Languages[0]), cmp.Or(cfg.Zone, time.UTC))
+	w.SetLocale(cfg.Lang, cfg.Zone)
 	return w
 }
-
-// SetLocale sets the language of what the owner is told and the zone of digests, and both of bookings that say nothing.
-func (w *Worker) SetLocale(lang string, zone *time.Location) { w.locale.Store(&locale{lang, zone}) }
 
 // Module is what the worker brings to the program.
 func (w *Worker) Module() worker.Module {
@@ -91,7 +80,7 @@ func title(b store.Booking) string { return b.Service + " – " + b.Client }
 func (w *Worker) printer(tx *store.Tx, b store.Booking) i18n.Printer {
 	zone, err := time.LoadLocation(b.Zone)
 	if err != nil {
-		zone = w.locale.Load().zone
+		zone = w.Zone()
 	}
 	say := i18n.For(b.Lang, zone)
 	say.Now = tx.Now()
@@ -105,8 +94,7 @@ func (w *Worker) tell(tx *store.Tx, text string) error {
 
 // owner says what the owner is told.
 func (w *Worker) owner(tx *store.Tx) i18n.Printer {
-	l := w.locale.Load()
-	say := i18n.For(l.lang, l.zone)
+	say := w.Printer()
 	say.Now = tx.Now()
 	return say
 }

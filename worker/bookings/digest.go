@@ -27,7 +27,7 @@ func (w *Worker) start() error {
 		for _, d := range Digests() {
 			job := store.Job{Name: d.Name, Kind: store.ReminderKind, Lane: "bookings", Trigger: store.Trigger{Every: d.Within}}
 			if d.Within == 24*time.Hour {
-				job.Trigger = store.Trigger{Times: []string{"10:00"}, Zone: w.locale.Load().zone.String()}
+				job.Trigger = store.Trigger{Times: []string{"10:00"}, Zone: w.Zone().String()}
 			}
 			// One that was paused for long does not begin with what it has missed.
 			job.Lateness = store.Lateness{Policy: store.LateSkip, Grace: d.Within / 2}

@@ -40,8 +40,8 @@ const (
 
 // Settings returns the defaults of bookings.
 func (w *Worker) Settings(tx *store.Tx) (s Settings, err error) {
-	l := w.locale.Load()
-	s = Settings{Duration: "1h", Reminders: []string{"24h", "2h", "1h"}, FeedbackAfter: "1h", Lang: l.lang, Zone: l.zone.String()}
+	now := w.Printer()
+	s = Settings{Duration: "1h", Reminders: []string{"24h", "2h", "1h"}, FeedbackAfter: "1h", Lang: now.Lang, Zone: now.Zone.String()}
 	err = worker.Setting(tx, settingsName, &s)
 	return s, err
 }

@@ -11,7 +11,6 @@ import (
 	"cmp"
 	"errors"
 	"net/http"
-	"sync/atomic"
 	"time"
 
 	"belfry/i18n"
@@ -83,29 +82,20 @@ func limit(own store.OwnJob) time.Duration {
 
 // Worker runs the owner's own jobs.
 type Worker struct {
-	db    *store.DB
-	with  Workers
-	cfg   Config
-	calls http.RoundTripper // of webhooks
-	say   atomic.Pointer[i18n.Printer]
+	db        *store.DB
+	with      Workers
+	cfg       Config
+	calls     http.RoundTripper // of webhooks
+	i18n.Live                   // the zone is that of triggers that name none
 }
 
 // New returns a worker for the jobs in db.
 func New(db *store.DB, with Workers, cfg Config) *Worker {
 	cfg.BackupKeep = cmp.Or(cfg.BackupKeep, 7)
 	w := &Worker{db: db, with: with, cfg: cfg, calls: webhook.Guarded(cfg.Private)}
-	w.SetLocale(cfg.Lang, cmp.Or(cfg.Zone, time.UTC))
+	w.SetLocale(cfg.Lang, cfg.Zone)
 	return w
 }
-
-// SetLocale sets the language of what is told, and the zone of triggers that name none.
-func (w *Worker) SetLocale(lang string, zone *time.Location) {
-	say := i18n.For(lang, zone)
-	w.say.Store(&say)
-}
-
-// Zone is the time zone of triggers that name none.
-func (w *Worker) Zone() *time.Location { return w.say.Load().Zone }
 
 // Module is what the worker brings to the program.
 func (w *Worker) Module() worker.Module {

@@ -77,7 +77,7 @@ func (w *Worker) take(tx *store.Tx, own *store.OwnJob) (err error) {
 		return nil
 	}
 	if own.Taken = err == nil; err != nil {
-		err = errors.New(w.say.Load().Error(err))
+		err = errors.New(w.Printer().Error(err))
 	}
 	return err
 }
@@ -218,7 +218,7 @@ type event struct {
 func (a attempt) call(ctx context.Context, job store.Job) error {
 	if a.own.Action.Secret == "" && a.own.Sealed != "" {
 		lost := store.Invalid("", "invalid.secret_lost")
-		return &platform.Error{Kind: platform.Refused, Scope: platform.ScopeContent, Err: errors.New(a.say.Load().Error(lost))}
+		return &platform.Error{Kind: platform.Refused, Scope: platform.ScopeContent, Err: errors.New(a.Printer().Error(lost))}
 	}
 	hook, err := webhook.New(a.own.Action.URL, webhook.With{Secret: a.own.Action.Secret, Transport: a.calls, Timeout: limit(a.own)})
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 	"cmp"
 	"context"
 	"io"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -107,11 +106,11 @@ const (
 
 // Worker carries out rules.
 type Worker struct {
-	db      *store.DB
-	posts   *posts.Worker
-	sources Sources
-	cfg     Config
-	say     atomic.Pointer[i18n.Printer] // in the language and the zone of those who run Belfry
+	db        *store.DB
+	posts     *posts.Worker
+	sources   Sources
+	cfg       Config
+	i18n.Live // the zone is that of rules that name none
 
 	requests *prometheus.CounterVec // to the AI, by result
 	tokens   *prometheus.CounterVec // of the AI, by kind
@@ -119,7 +118,6 @@ type Worker struct {
 
 // New returns a worker for the rules in db, whose posts are made by w.
 func New(db *store.DB, w *posts.Worker, sources Sources, cfg Config) *Worker {
-	cfg.Zone = cmp.Or(cfg.Zone, time.UTC)
 	cfg.AIRequests, cfg.AITokens = cmp.Or(cfg.AIRequests, 500), cmp.Or(cfg.AITokens, 1_000_000)
 	made := &Worker{db: db, posts: w, sources: sources, cfg: cfg}
 	made.SetLocale(cfg.Lang, cfg.Zone)
@@ -138,20 +136,11 @@ func New(db *store.DB, w *posts.Worker, sources Sources, cfg Config) *Worker {
 	return made
 }
 
-// SetLocale sets the language and the zone of rules that name none.
-func (w *Worker) SetLocale(lang string, zone *time.Location) {
-	say := i18n.For(lang, zone)
-	w.say.Store(&say)
-}
-
 // HasAI reports whether an AI is set up.
 func (w *Worker) HasAI() bool { return w.sources.Write != nil }
 
 // Limits are what the AI may be asked in a day.
 func (w *Worker) Limits() (requests, tokens int) { return w.cfg.AIRequests, w.cfg.AITokens }
-
-// Zone is the time zone of rules that name none.
-func (w *Worker) Zone() *time.Location { return w.say.Load().Zone }
 
 // Module is what the worker brings to the program.
 func (w *Worker) Module() worker.Module {

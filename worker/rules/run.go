@@ -135,7 +135,7 @@ func (w *Worker) settle(tx *store.Tx, rule store.Rule, ended bool) error {
 
 // failed ends a run that made nothing: it is tried again, or the occurrence has failed.
 func (w *Worker) failed(r store.Rule, job store.Job, t texts, err error) scheduler.Outcome {
-	why := store.Reason{Code: store.ReasonError, Detail: w.say.Load().Error(err)}
+	why := store.Reason{Code: store.ReasonError, Detail: w.Printer().Error(err)}
 	budget, spent := errors.AsType[errBudget](err)
 	if spent {
 		why = budget.Reason

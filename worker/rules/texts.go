@@ -73,7 +73,7 @@ func (w *Worker) fill(r store.Rule, template string, values []string) string {
 	if err != nil {
 		zone = w.Zone()
 	}
-	say, now := i18n.For(cmp.Or(r.Content.Language, w.say.Load().Lang), zone), w.db.Now().In(zone)
+	say, now := i18n.For(cmp.Or(r.Content.Language, w.Printer().Lang), zone), w.db.Now().In(zone)
 	values = append(values[:len(values):len(values)], // the first of two values holds
 		"{title}", r.Content.Title, "{description}", r.Content.Description,
 		"{date}", say.Day(now), "{time}", say.Clock(now), "{number}", strconv.Itoa(r.PostsMade+1),
@@ -156,7 +156,7 @@ func (w *Worker) refusal(err error) error {
 		return store.Conflict("conflict.ai_budget", budget.N, budget.Of)
 	}
 	if _, outside := errors.AsType[*platform.Error](err); outside {
-		return store.Conflict("conflict.network", store.Detail(w.say.Load().Error(err)))
+		return store.Conflict("conflict.network", store.Detail(w.Printer().Error(err)))
 	}
 	return err
 }
