@@ -51,6 +51,7 @@ func (c *mediaChunk) fields(p *packing) {
 		c.data, p.text = []byte(p.text), ""
 	} else {
 		p.data = append(p.data, c.data...)
+		p.keep()
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 )
 
 // Rows that are read and written with each run are packed instead of being JSON: their fields follow each
-// other in a fixed order, each as short as its value allows. A field that is added comes last; in rows that
-// were written before it is zero.
+// other in a fixed order, each as short as its value allows; those that are zero at the end are left out. A field
+// that is added comes last, so it is zero in rows that were written before.
 type packed interface {
 	fields(p *packing)
 }
@@ -21,6 +21,7 @@ const packedV1 = 1
 // packing goes through the fields of a row, either to append them to data or to take them out of text.
 type packing struct {
 	data    []byte
+	used    int    // of data, up to the last field that is not zero
 	text    string // what is left to be read
 	reading bool
 	err     error
@@ -28,9 +29,11 @@ type packing struct {
 
 func packRow(data []byte, row packed) []byte {
 	p := packings.Get().(*packing)
-	*p = packing{data: append(data, packedV1)}
+	data = append(data, packedV1)
+	*p = packing{data: data, used: len(data)}
 	row.fields(p)
-	return p.end().data
+	done := p.end()
+	return done.data[:done.used]
 }
 
 func unpackRow(body []byte, row packed) error {
@@ -63,11 +66,17 @@ var errCutOff = errors.New("cut off within a field")
 // ended reports that a row has no more fields: the rest stays as it is.
 func (p *packing) ended() bool { return p.reading && (p.text == "" || p.err != nil) }
 
+// keep says that what was appended so far is not to be left out.
+func (p *packing) keep() { p.used = len(p.data) }
+
 func (p *packing) uint(v *uint64) {
 	switch {
 	case p.ended():
+	case !p.reading && *v == 0:
+		p.data = append(p.data, 0)
 	case !p.reading:
 		p.data = binary.AppendUvarint(p.data, *v)
+		p.keep()
 	default:
 		var shift uint
 		var read uint64
@@ -108,6 +117,9 @@ func packString[T ~string](p *packing, v *T) {
 	switch {
 	case !p.reading:
 		p.data = append(p.data, *v...)
+		if n > 0 {
+			p.keep()
+		}
 	case p.err != nil || n > uint64(len(p.text)):
 		p.err = errCutOff
 	default:
@@ -142,6 +154,9 @@ func packList[T any](p *packing, list *[]T, one func(*packing, *T)) {
 	}
 	for i := range *list {
 		one(p, &(*list)[i])
+	}
+	if n > 0 {
+		p.keep() // also those that are zero: each takes a byte at least
 	}
 }
 
