@@ -10,14 +10,18 @@ import (
 	"belfry/store"
 )
 
-// start runs a claimed job in a goroutine of its own, which goes on with those that are handed to
-// it.
-func (s *Scheduler) start(r *run) {
+// start runs each of the claimed jobs in a goroutine of its own, which goes on with those that are handed to
+// it. All of them are counted before the first begins: it may end at once, and a lane that is full hands over.
+func (s *Scheduler) start(runs []*run) {
 	s.mu.Lock()
-	s.lanes[r.job.Lane]++
-	s.active[r.job.Name] = r
+	for _, r := range runs {
+		s.lanes[r.job.Lane]++
+		s.active[r.job.Name] = r
+	}
 	s.mu.Unlock()
-	s.runs.Go(func() { s.work(r) })
+	for _, r := range runs {
+		s.runs.Go(func() { s.work(r) })
+	}
 }
 
 func (s *Scheduler) work(r *run) {
@@ -209,7 +213,18 @@ func (s *Scheduler) claimNext(tx *store.Tx, lane string) (*run, error) {
 		return nil, err
 	}
 	c := claims{limit: 1}
-	if err := s.claimLane(tx, lane, 1, &c); err != nil || len(c.runs) == 0 {
+	id, due, found := tx.Jobs.First(lane)
+	switch {
+	case !found || due.After(tx.Now()):
+		return nil, nil
+	case s.passedFor(id) > 0: // one behind it may be due, too
+		err = s.claimLane(tx, lane, 1, &c)
+	default:
+		if err = s.claimJob(tx, lane, id, due, &c); err != nil {
+			err = &jobError{id: id, err: err}
+		}
+	}
+	if err != nil || len(c.runs) == 0 {
 		return nil, err
 	}
 	return c.runs[0], nil

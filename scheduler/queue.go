@@ -88,8 +88,8 @@ func (j starts) Description() string { return fmt.Sprintf("%d jobs", len(j.runs)
 
 // Execute starts the runs.
 func (j starts) Execute(context.Context) error {
-	for _, r := range j.runs {
-		j.s.start(r)
+	if len(j.runs) > 0 {
+		j.s.start(j.runs)
 	}
 	return nil
 }

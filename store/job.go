@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"iter"
@@ -206,6 +207,16 @@ func (t Jobs) Queue(lane string) iter.Seq2[uint64, time.Time] {
 			}
 		}
 	}
+}
+
+// First returns the id and the time of the first job that waits in a lane, without reading it.
+func (t Jobs) First(lane string) (id uint64, due time.Time, found bool) {
+	prefix := key(queueWaiting).str(lane)
+	entry := t.seek(t.indexNumber("queue"), prefix)
+	if !bytes.HasPrefix(entry, prefix) || len(entry) != len(prefix)+8+idSize {
+		return 0, time.Time{}, false
+	}
+	return entryID(entry), timeAt(entry[len(prefix):]), true
 }
 
 // Running yields the jobs that run, beginning with the lease that ends first.

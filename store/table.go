@@ -100,6 +100,7 @@ type Table[T any] interface {
 	has(k indexKey, id uint64) bool
 	indexNumber(name string) int
 	indexNamed(name string) *bbolt.Bucket
+	seek(index int, k key) (entry []byte)
 	entries(name string, from, to []byte) iter.Seq[[]byte]
 	scan(name string, from, to []byte) iter.Seq[T]
 	named(index string, entry []byte) (T, error)
