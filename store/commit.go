@@ -64,8 +64,8 @@ func (db *DB) Update(fn func(*Tx) error) error {
 	select {
 	case <-c.done:
 	case db.turn <- struct{}{}:
-		db.commitWaiting(c)
-		<-db.turn
+		db.commitWaiting(c.done)
+		db.passTurn()
 	}
 	if c.panic != nil {
 		panic(c.panic)
@@ -73,16 +73,18 @@ func (db *DB) Update(fn func(*Tx) error) error {
 	return c.err
 }
 
-// commitWaiting commits groups until c has been served: c may already have been, by the holder of
-// the turn before us, and others that wait are served by whoever gets the turn next.
-func (db *DB) commitWaiting(c *call) {
+// commitWaiting commits groups until done is closed, by this holder of the turn or by the one before, or nobody waits.
+func (db *DB) commitWaiting(done <-chan struct{}) {
 	for {
 		select {
-		case <-c.done:
+		case <-done:
 			return
 		default:
 		}
 		group, begun := db.gather(), time.Now()
+		if len(group) == 0 {
+			return
+		}
 		left := db.commitGroup(group)
 		db.took = time.Since(begun)
 		if len(left) > 0 {
@@ -96,12 +98,30 @@ func (db *DB) commitWaiting(c *call) {
 	}
 }
 
+// passTurn ends the turn. If others wait, a goroutine that has nothing else to do serves them first: until one of them
+// was scheduled, no commit would be under way.
+func (db *DB) passTurn() {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if len(db.waiting) == 0 {
+		<-db.turn
+		return
+	}
+	go func() {
+		db.commitWaiting(nil)
+		<-db.turn
+	}()
+}
+
 // gather takes the updates of the next commit. It waits once at most, until a time that nothing moves.
 func (db *DB) gather() []*call {
 	db.mu.Lock()
 	defer db.mu.Unlock()
+	if len(db.waiting) == 0 {
+		return nil
+	}
 	wait := min(gatherFactor*db.took, maxGather)
-	if len(db.waiting) < db.together && db.together > 1 && wait > 0 {
+	if len(db.waiting) < db.together && wait > 0 {
 		enough := make(chan struct{})
 		db.enough = enough
 		db.mu.Unlock()
