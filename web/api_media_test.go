@@ -124,9 +124,9 @@ func TestASharedFileIsFetchedByAnybodyForADay(t *testing.T) {
 	}
 	red := picture(64, 48, color.RGBA{255, 0, 0, 255})
 	made := h.upload(t, nil, file{"red.png", "image/png", red}, file{"other.png", "image/png", red})
-	path, kind, err := h.media.Share(made.ID)
-	if err != nil || kind != "image/png" {
-		t.Fatal(kind, err)
+	path, f, err := h.media.Share(made.ID)
+	if err != nil || f.Type != "image/png" || f.Size != int64(len(red)) {
+		t.Fatalf("%+v, %v", f, err)
 	}
 	fetch := func(path string) (int, string) {
 		t.Helper()

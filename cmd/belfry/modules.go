@@ -360,13 +360,13 @@ func (s *settings) publicHost() []string {
 }
 
 // share returns what gives Instagram the addresses of uploaded files; nil without a public address.
-func (s *settings) share(w *media.Worker, public string) func(uint64) (string, string, error) {
+func (s *settings) share(w *media.Worker, public string) func(uint64) (string, platform.MediaFile, error) {
 	if s.PublicURL == "" {
 		return nil
 	}
-	return func(id uint64) (string, string, error) {
-		path, kind, err := w.Share(id)
-		return public + path, kind, err
+	return func(id uint64) (string, platform.MediaFile, error) {
+		path, f, err := w.Share(id)
+		return public + path, f, err
 	}
 }
 

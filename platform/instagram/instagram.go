@@ -33,15 +33,16 @@ const (
 	maxCaption  = 2200
 	maxHashtags = 30
 	maxMedia    = 10
+	maxPhoto    = 8 << 20
 )
 
 // Config is what a [Network] needs to know.
 type Config struct {
 	URL  string // another host of the API; empty means Instagram's own
 	Keys platform.Keys
-	// Share returns the https address from which Instagram can fetch an uploaded file for a day, and the file's type.
+	// Share returns the https address from which Instagram can fetch an uploaded file for a day, and the file, closed.
 	// nil means that there is none: the server has no public address.
-	Share func(id uint64) (address, kind string, err error)
+	Share func(id uint64) (address string, f platform.MediaFile, err error)
 	Now   func() time.Time // the clock; nil means time.Now
 }
 
@@ -126,16 +127,18 @@ func (n *Network) shared(m platform.Media) (string, error) {
 	if n.cfg.Share == nil {
 		return "", refused("id", "Instagram fetches media itself: set BELFRY_PUBLIC_URL to the https address of this server, or give the public address of the file")
 	}
-	address, kind, err := n.cfg.Share(m.ID)
+	address, f, err := n.cfg.Share(m.ID)
 	switch {
 	case err != nil:
 		e := platform.AsError(err)
 		e.Field = "id"
 		return "", e
-	case m.Kind == platform.Photo && kind != "image/jpeg":
+	case m.Kind == platform.Photo && f.Type != "image/jpeg":
 		return "", refused("id", "Instagram takes photos as JPEG only: convert it")
-	case m.Kind == platform.Video && !strings.HasPrefix(kind, "video/"):
-		return "", refused("id", fmt.Sprintf("it is no video but %s", kind))
+	case m.Kind == platform.Photo && f.Size > maxPhoto:
+		return "", refused("id", fmt.Sprintf("the file has %.1f MB and Instagram takes %d: use a smaller one", float64(f.Size)/(1<<20), maxPhoto>>20))
+	case m.Kind == platform.Video && !strings.HasPrefix(f.Type, "video/"):
+		return "", refused("id", fmt.Sprintf("it is no video but %s", f.Type))
 	}
 	return address, nil
 }

@@ -87,9 +87,9 @@ func TestUploadedMediaAreFetchedFromAPublicAddress(t *testing.T) {
 	if _, err := b.net.Check(p); err == nil || platform.AsError(err).Field != "media[0].id" || !strings.Contains(err.Error(), "BELFRY_PUBLIC_URL") {
 		t.Errorf("without an address: %v", err)
 	}
-	kinds := map[uint64]string{7: "image/jpeg", 8: "image/png"}
-	net, err := instagram.New(instagram.Config{URL: b.server.URL, Keys: b.keys, Now: b.now, Share: func(id uint64) (string, string, error) {
-		return fmt.Sprintf("https://belfry.example/shared/%d.jpg", id), kinds[id], nil
+	files := map[uint64]platform.MediaFile{7: {Type: "image/jpeg", Size: 8 << 20}, 8: {Type: "image/png"}, 9: {Type: "image/jpeg", Size: 8<<20 + 1}}
+	net, err := instagram.New(instagram.Config{URL: b.server.URL, Keys: b.keys, Now: b.now, Share: func(id uint64) (string, platform.MediaFile, error) {
+		return fmt.Sprintf("https://belfry.example/shared/%d.jpg", id), files[id], nil
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -101,9 +101,10 @@ func TestUploadedMediaAreFetchedFromAPublicAddress(t *testing.T) {
 	if _, err, _ := b.drive(p, 20); err != nil || len(b.server.Posts()) != 1 {
 		t.Errorf("%v, %+v", err, b.server.Posts())
 	}
-	p.Media[0].ID = 8
-	if _, err := b.net.Check(p); err == nil || platform.AsError(err).Field != "media[0].id" {
-		t.Errorf("a PNG: %v", err)
+	for _, p.Media[0].ID = range []uint64{8, 9} {
+		if _, err := b.net.Check(p); err == nil || platform.AsError(err).Field != "media[0].id" {
+			t.Errorf("%+v: %v", files[p.Media[0].ID], err)
+		}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"belfry/platform"
 	"belfry/store"
 )
 
@@ -34,20 +35,19 @@ func (w *Worker) makeShareKey() error {
 	})
 }
 
-// Share returns the path under which anybody who knows it may fetch a file for a day, and the file's type. Networks
+// Share returns the path under which anybody who knows it may fetch a file for a day, and the file, closed. Networks
 // that fetch media themselves are given it.
-func (w *Worker) Share(id uint64) (path, kind string, err error) {
-	f, err := w.Open(id)
-	if err != nil {
-		return "", "", err
+func (w *Worker) Share(id uint64) (path string, f platform.MediaFile, err error) {
+	if f, err = w.Open(id); err != nil {
+		return "", f, err
 	}
 	if err := f.Close(); err != nil {
-		return "", "", err
+		return "", f, err
 	}
 	until := strconv.FormatInt(w.db.Now().Add(shareTime).Unix(), 10)
 	mac, err := w.sign(id, until)
 	ending := map[string]string{"image/jpeg": ".jpg", "video/mp4": ".mp4"}[f.Type] // some look at the name
-	return fmt.Sprintf("%s%d/%s/%s%s", SharePath, id, until, mac, ending), f.Type, err
+	return fmt.Sprintf("%s%d/%s/%s%s", SharePath, id, until, mac, ending), f, err
 }
 
 // IsShared reports whether [Worker.Share] has made a path of these parts, and its time has not passed.
