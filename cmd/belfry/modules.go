@@ -244,9 +244,11 @@ func (w *wiring) publishing() (err error) {
 	sends.Backoff, sends.Deadline, sends.Zone = w.Posts.Backoff, w.Posts.Deadline, w.zone
 	w.made.tasks = tasks.New(w.db, w.telegram, sends)
 	w.made.setup.OnChange(func(lang string, zone *time.Location) {
-		w.made.rules.SetLocale(lang, zone)
-		w.made.bookings.SetLocale(lang, zone)
-		w.made.jobs.SetLocale(lang, zone)
+		for _, live := range []interface{ SetLocale(string, *time.Location) }{
+			w.made.rules, w.made.bookings, w.made.jobs, w.made.notices, w.made.search, w.made.accounts, w.made.alerts, w.made.adminBot,
+		} {
+			live.SetLocale(lang, zone)
+		}
 		w.made.tasks.SetZone(zone)
 	})
 	return nil

@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/rs/zerolog"
 
+	"belfry/i18n"
 	"belfry/platform/instagram/instagramtest"
 	"belfry/platform/telegram/telegramtest"
 	"belfry/store"
@@ -210,7 +211,7 @@ func TestTheSetupLeadsFromAnEmptyFolderToAPublishedPost(t *testing.T) {
 	p.stop()
 }
 
-func TestTheZoneOfThePageHoldsAtOnceForJobsAndBookings(t *testing.T) {
+func TestTheLanguageAndTheZoneOfThePageHoldAtOnce(t *testing.T) {
 	s := defaultSettings()
 	dir := t.TempDir()
 	s.fileSetting = fileSetting{DB: filepath.Join(dir, "belfry.db"), KeyFile: filepath.Join(dir, "key", "belfry.key")}
@@ -227,11 +228,19 @@ func TestTheZoneOfThePageHoldsAtOnceForJobsAndBookings(t *testing.T) {
 	if err := opened.workers.setup.SetLocale(setup.Locale{Timezone: "Europe/Moscow", Lang: "ru"}); err != nil {
 		t.Fatal(err)
 	}
-	if trigger, err := opened.workers.jobs.Trigger(jobs.Schedule{Times: []string{"09:00"}}); err != nil || trigger.Zone != "Europe/Moscow" {
+	w := opened.workers
+	for name, live := range map[string]interface{ Printer() i18n.Printer }{
+		"rules": w.rules, "bookings": w.bookings, "jobs": w.jobs, "notices": w.notices, "search": w.search, "accounts": w.accounts, "alerts": w.alerts, "bot": w.adminBot,
+	} {
+		if say := live.Printer(); say.Lang != "ru" || say.Zone.String() != "Europe/Moscow" {
+			t.Errorf("%s: %s, %v", name, say.Lang, say.Zone)
+		}
+	}
+	if trigger, err := w.jobs.Trigger(jobs.Schedule{Times: []string{"09:00"}}); err != nil || trigger.Zone != "Europe/Moscow" {
 		t.Errorf("a job at 09:00 runs at that time of %s, %v", trigger.Zone, err)
 	}
 	_ = opened.db.View(func(tx *store.Tx) error {
-		if s, err := opened.workers.bookings.Settings(tx); s.Zone != "Europe/Moscow" || s.Lang != "ru" {
+		if s, err := w.bookings.Settings(tx); s.Zone != "Europe/Moscow" || s.Lang != "ru" {
 			t.Errorf("bookings are in %s, and clients are written to in %s: %v", s.Zone, s.Lang, err)
 		}
 		return nil

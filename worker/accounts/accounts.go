@@ -89,8 +89,8 @@ type Worker struct {
 	http   profile.Prober
 	teller Teller
 	cfg    Config
-	say    i18n.Printer
-	pause  func(from, to time.Duration) time.Duration
+	i18n.Live
+	pause func(from, to time.Duration) time.Duration
 
 	mu    sync.Mutex
 	owned ownRules // the owner's rules as they were last read
@@ -104,7 +104,9 @@ func New(db *store.DB, http profile.Prober, teller Teller, cfg Config) *Worker {
 	cfg.Refusals = cmp.Or(cfg.Refusals, 5)
 	cfg.Backoff = cmp.Or(cfg.Backoff, 10*time.Minute)
 	cfg.MaxBackoff = max(cmp.Or(cfg.MaxBackoff, 6*time.Hour), cfg.Backoff)
-	return &Worker{db: db, http: http, teller: teller, cfg: cfg, say: i18n.For(cfg.Lang, cfg.Zone), pause: worker.Pause}
+	w := &Worker{db: db, http: http, teller: teller, cfg: cfg, pause: worker.Pause}
+	w.SetLocale(cfg.Lang, cfg.Zone)
+	return w
 }
 
 // Module is what the worker brings to the program.

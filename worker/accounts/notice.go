@@ -33,7 +33,7 @@ func (w *Worker) tellCheck(tx *store.Tx, kind string, c store.AccountCheck) erro
 		if err != nil {
 			return err
 		}
-		n.Buttons = [][]store.Button{{{Text: w.say.T("notice.check.only_changes", 2*int(24*time.Hour/every)), Data: PressQuiet}}}
+		n.Buttons = [][]store.Button{{{Text: w.Printer().T("notice.check.only_changes", 2*int(24*time.Hour/every)), Data: PressQuiet}}}
 	}
 	return w.teller.Tell(tx, n)
 }
@@ -54,19 +54,19 @@ func (w *Worker) tellAccount(tx *store.Tx, kind string, a store.Account, link st
 }
 
 // clock is a time as messages show it.
-func (w *Worker) clock(t time.Time) string { return t.In(w.say.Zone).Format(time.TimeOnly) }
+func (w *Worker) clock(t time.Time) string { return t.In(w.Zone()).Format(time.TimeOnly) }
 
 // aboutCheck is what the admins are told about a check.
 func (w *Worker) aboutCheck(kind string, c store.AccountCheck, now time.Time) string {
 	switch {
 	case kind == noticeStarted:
-		return w.say.T("notice.check.started", c.Total, w.clock(now))
+		return w.Printer().T("notice.check.started", c.Total, w.clock(now))
 	case kind == noticeFinished:
-		return w.say.T("notice.check.finished", c.Checked, c.Found, c.NotFound, c.Errors, w.clock(now))
+		return w.Printer().T("notice.check.finished", c.Checked, c.Found, c.NotFound, c.Errors, w.clock(now))
 	case len(c.Stopped) < c.Of:
-		return w.say.T("notice.check.partly", w.givenUp(c), c.Checked, c.Total, c.Found, c.NotFound, c.Errors, w.clock(now))
+		return w.Printer().T("notice.check.partly", w.givenUp(c), c.Checked, c.Total, c.Found, c.NotFound, c.Errors, w.clock(now))
 	}
-	return w.say.T("notice.check.stopped", w.givenUp(c), c.Checked, c.Total, c.Found, c.NotFound, c.Errors, w.clock(now))
+	return w.Printer().T("notice.check.stopped", w.givenUp(c), c.Checked, c.Total, c.Found, c.NotFound, c.Errors, w.clock(now))
 }
 
 const (
@@ -78,26 +78,26 @@ const (
 // givenUp says of each site that a check gave up why, and until when it is left alone.
 func (w *Worker) givenUp(c store.AccountCheck) string {
 	if len(c.GivenUp) == 0 { // it was begun before this was noted
-		return w.say.Say(c.Reason)
+		return w.Printer().Say(c.Reason)
 	}
 	var lines []string
 	for _, site := range c.GivenUp[:min(len(c.GivenUp), toldGivenUp)] {
-		lines = append(lines, store.Shorten("• "+site.Site+": "+w.say.Say(site.Reason), maxGivenUpLine))
+		lines = append(lines, store.Shorten("• "+site.Site+": "+w.Printer().Say(site.Reason), maxGivenUpLine))
 	}
 	if more := len(c.Stopped) - len(lines); more > 0 {
-		lines = append(lines, w.say.T("notice.check.further", more))
+		lines = append(lines, w.Printer().T("notice.check.further", more))
 	}
 	return strings.Join(lines, "\n")
 }
 
 // aboutAccount is what is told about an account.
 func (w *Worker) aboutAccount(kind string, a store.Account, link string, now time.Time) string {
-	said := w.say.T("notice."+kind, a.Username) + "\n"
+	said := w.Printer().T("notice."+kind, a.Username) + "\n"
 	if link != "" {
 		said += "\n🔗 " + link
 	}
 	if a.Note != "" {
 		said += "\n📝 " + a.Note
 	}
-	return said + "\n" + w.say.T("notice.time", w.clock(now))
+	return said + "\n" + w.Printer().T("notice.time", w.clock(now))
 }

@@ -56,20 +56,22 @@ type Bot struct {
 	db      *store.DB
 	cfg     Config
 	workers Workers
-	printer i18n.Printer
-	kinds   scheduler.Kinds
+	i18n.Live
+	kinds scheduler.Kinds
 }
 
 // New returns a bot for the records in db.
 func New(db *store.DB, w Workers, cfg Config) *Bot {
-	return &Bot{db: db, cfg: cfg, workers: w, printer: i18n.For(cfg.Lang, cfg.Zone)}
+	b := &Bot{db: db, cfg: cfg, workers: w}
+	b.SetLocale(cfg.Lang, cfg.Zone)
+	return b
 }
 
 // Commands are those that Telegram lists.
 func (b *Bot) Commands() []platform.Command {
 	var all []platform.Command
 	for _, page := range pages() {
-		all = append(all, platform.Command{Name: page, About: b.printer.T("bot.command." + page)})
+		all = append(all, platform.Command{Name: page, About: b.Printer().T("bot.command." + page)})
 	}
 	return all
 }
@@ -98,7 +100,7 @@ func (b *Bot) Hear(tx *store.Tx, h platform.Heard) error {
 		return err
 	}
 	if joined {
-		s.text = b.printer.T("bot.joined") + "\n\n" + s.text
+		s.text = b.Printer().T("bot.joined") + "\n\n" + s.text
 	}
 	n := store.Notice{Kind: noticeAnswer, Chat: strconv.FormatInt(h.From, 10), Text: s.text, Buttons: s.buttons, Query: h.QueryID, First: true}
 	if h.QueryID != 0 {
@@ -112,7 +114,7 @@ func (b *Bot) Hear(tx *store.Tx, h platform.Heard) error {
 // refuse before they write. Other errors undo everything.
 func (b *Bot) respond(tx *store.Tx, h platform.Heard) (screen, error) {
 	var done store.AuditEntry
-	r := request{Printer: b.printer, bot: b, tx: tx, by: h.Name, chat: h.From, done: &done}
+	r := request{Printer: b.Printer(), bot: b, tx: tx, by: h.Name, chat: h.From, done: &done}
 	r.Now = tx.Now()
 	var s screen
 	var err error

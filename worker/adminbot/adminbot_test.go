@@ -48,7 +48,7 @@ func TestTheStatusSaysWhatJobsAreAboutAndLeavesRoutineOut(t *testing.T) {
 		})
 		m := b.write("/status")
 		has(t, m, "Haircut – @nina")
-		if routine := b.bot.printer.T("job.kind." + store.ChannelKind); strings.Contains(m.Text, routine) || strings.Contains(m.Text, "channel_1") {
+		if routine := b.bot.Printer().T("job.kind." + store.ChannelKind); strings.Contains(m.Text, routine) || strings.Contains(m.Text, "channel_1") {
 			t.Errorf("a routine job is listed: %s", m.Text)
 		}
 	})
@@ -63,12 +63,12 @@ func TestEveryCommandAndEveryButtonOfTheMenuShowsItsPage(t *testing.T) {
 					t.Errorf("command %+v", c)
 				}
 				m := b.write("/" + c.Name + "@the_bot now")
-				if m.Text == b.bot.printer.T("bot.not_understood") || m.Text == "" || strings.Contains(m.Text, "%!") {
+				if m.Text == b.bot.Printer().T("bot.not_understood") || m.Text == "" || strings.Contains(m.Text, "%!") {
 					t.Errorf("/%s shows %q", c.Name, m.Text)
 				}
 				b.write("/start")
-				if title := "bot.title." + c.Name; b.bot.printer.Has(title) {
-					m = b.press(b.bot.printer.T(title))
+				if title := "bot.title." + c.Name; b.bot.Printer().Has(title) {
+					m = b.press(b.bot.Printer().T(title))
 				}
 				if strings.Contains(m.Text, "%!") || len(m.Buttons) == 0 {
 					t.Errorf("%s shows %+v", c.Name, m)
@@ -81,7 +81,7 @@ func TestEveryCommandAndEveryButtonOfTheMenuShowsItsPage(t *testing.T) {
 func TestWhatIsNotUnderstoodGetsAHint(t *testing.T) {
 	inBubble(t, "en", func(b *bench) {
 		for _, text := range []string{"hello", "/", "/nonsense", "", "/posts/17", "///", "/🙂"} {
-			if m := b.write(text); m.Text != b.bot.printer.T("bot.not_understood") || len(m.Buttons) == 0 {
+			if m := b.write(text); m.Text != b.bot.Printer().T("bot.not_understood") || len(m.Buttons) == 0 {
 				t.Errorf("%q is answered by %q", text, m.Text)
 			}
 		}
@@ -102,12 +102,12 @@ func TestTheIntervalIsChangedByButtonsOrInWords(t *testing.T) {
 		b.write("/check")
 		b.press("Add")
 		has(t, b.write("@alice\nbob\n\nno such name!"), "Added: 2, known: 0, invalid: 1", "Invalid: no such name!")
-		has(t, b.write("thanks"), b.bot.printer.T("bot.not_understood"))
+		has(t, b.write("thanks"), b.bot.Printer().T("bot.not_understood"))
 		b.write("/check")
 		b.press("Add")
 		has(t, b.write(strings.Repeat("carol, dave;Bob\n", 250)), "Added: 2, known: 748, invalid: 0")
 		has(t, b.write("erin"), "Added: 1") // a client has sent a long text in parts
-		has(t, b.write("thanks"), b.bot.printer.T("bot.not_understood"))
+		has(t, b.write("thanks"), b.bot.Printer().T("bot.not_understood"))
 		b.Pass(2 * time.Minute)
 		b.write("/check")
 		has(t, b.press("Refresh"), "Every 5 min", "Not found yet: 5", "Last check")
@@ -138,14 +138,14 @@ func TestTheIntervalIsChangedByButtonsOrInWords(t *testing.T) {
 		has(t, b.write("0"), "is not between a minute and a week")
 		has(t, b.write("999999 min"), "is not between a minute and a week")
 		has(t, b.write("7 min."), "From now on every 7 min")
-		has(t, b.write("9"), b.bot.printer.T("bot.not_understood")) // nobody asked
+		has(t, b.write("9"), b.bot.Printer().T("bot.not_understood")) // nobody asked
 		if every() != 7*time.Minute {
 			t.Errorf("every %v", every())
 		}
 		b.write("/check")
 		b.press("Interval")
 		b.Pass(time.Hour)
-		has(t, b.write("15"), b.bot.printer.T("bot.not_understood")) // that was long ago
+		has(t, b.write("15"), b.bot.Printer().T("bot.not_understood")) // that was long ago
 	})
 }
 

@@ -168,7 +168,7 @@ func (b backer) make(job store.Job) (scheduler.Outcome, error) {
 	if err := os.MkdirAll(b.folder(job), 0o700); err != nil {
 		return scheduler.Outcome{}, fmt.Errorf("make a folder for the backup: %w", err)
 	}
-	name := fmt.Sprintf("belfry-%s.db.age", job.Occurrence.In(b.printer.Zone).Format("2006-01-02-1504"))
+	name := fmt.Sprintf("belfry-%s.db.age", job.Occurrence.In(b.Zone()).Format("2006-01-02-1504"))
 	file := filepath.Join(b.folder(job), name)
 	if err := b.db.BackupSealed(file, b.cfg.Passphrase); err != nil {
 		return scheduler.Outcome{}, err
@@ -178,9 +178,9 @@ func (b backer) make(job store.Job) (scheduler.Outcome, error) {
 		return scheduler.Outcome{}, err
 	}
 	n := store.Notice{Kind: BackupKind, Chat: fmt.Sprint(job.Subject), File: path.Join(backupsFolder, job.Name, name), FileSize: info.Size(),
-		Text: b.printer.T("bot.backup", job.Occurrence)}
+		Text: b.Printer().T("bot.backup", job.Occurrence)}
 	if info.Size() > maxBackup {
-		n.File, n.FileSize, n.Text = "", 0, b.printer.T("bot.backup_too_large")
+		n.File, n.FileSize, n.Text = "", 0, b.Printer().T("bot.backup_too_large")
 	}
 	return b.later(func(tx *store.Tx) error {
 		sent, err := b.workers.Notices.Send(tx, n)
@@ -199,7 +199,7 @@ func (b backer) End(tx *store.Tx, job store.Job, why store.Reason) error {
 
 func (b backer) tellFailure(tx *store.Tx, job store.Job, why store.Reason) error {
 	_, err := b.workers.Notices.Send(tx, store.Notice{Kind: BackupKind, Chat: fmt.Sprint(job.Subject),
-		Text: b.printer.T("bot.backup_failed", why)})
+		Text: b.Printer().T("bot.backup_failed", why)})
 	return err
 }
 

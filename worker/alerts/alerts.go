@@ -75,7 +75,7 @@ type Worker struct {
 	db     *store.DB
 	teller Teller
 	cfg    Config
-	say    i18n.Printer
+	i18n.Live
 
 	// Of the looks alone, of which one is taken at a time:
 	backlog backlog   // of the last ones
@@ -89,7 +89,8 @@ type Worker struct {
 func New(db *store.DB, teller Teller, cfg Config) *Worker {
 	cfg.Calm = cmp.Or(cfg.Calm, 3*time.Minute)
 	cfg.Backlog = cmp.Or(cfg.Backlog, 100)
-	w := &Worker{db: db, teller: teller, cfg: cfg, say: i18n.For(cfg.Lang, cfg.Zone), last: lookedAt{db.Now().Round(0), time.Now()}}
+	w := &Worker{db: db, teller: teller, cfg: cfg, last: lookedAt{db.Now().Round(0), time.Now()}}
+	w.SetLocale(cfg.Lang, cfg.Zone)
 	w.gap.Store(&gap{to: w.last.clock})
 	return w
 }

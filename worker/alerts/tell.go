@@ -56,10 +56,10 @@ func (w *Worker) tell(tx *store.Tx, n news) error {
 func (w *Worker) tellRaised(tx *store.Tx, raised []store.Alert) error {
 	if len(raised) > oneByOne {
 		return w.teller.Tell(tx, store.Notice{Kind: noticeRaised, First: true, Text: w.manyRaised(raised),
-			Buttons: [][]store.Button{{{Text: w.say.T("alert.show"), Data: PressList}, {Text: w.say.T("alerts.see_all"), Data: PressAcknowledgeAll(tx.Now())}}}})
+			Buttons: [][]store.Button{{{Text: w.Printer().T("alert.show"), Data: PressList}, {Text: w.Printer().T("alerts.see_all"), Data: PressAcknowledgeAll(tx.Now())}}}})
 	}
 	for _, a := range raised {
-		t := Text(w.say, a)
+		t := Text(w.Printer(), a)
 		parts := []string{"⚠️ " + t.What}
 		for _, part := range []string{t.Why, t.Cure} {
 			if part != "" {
@@ -67,7 +67,7 @@ func (w *Worker) tellRaised(tx *store.Tx, raised []store.Alert) error {
 			}
 		}
 		err := w.teller.Tell(tx, store.Notice{Kind: noticeRaised, First: true, Text: strings.Join(parts, "\n\n"),
-			Buttons: [][]store.Button{{{Text: w.say.T("alerts.see"), Data: PressAcknowledge(a)}}}})
+			Buttons: [][]store.Button{{{Text: w.Printer().T("alerts.see"), Data: PressAcknowledge(a)}}}})
 		if err != nil {
 			return err
 		}
@@ -87,17 +87,17 @@ func (w *Worker) tellOver(tx *store.Tx, over []store.Alert) error {
 // overLines say what has come right: a line for each alert, or one for many.
 func (w *Worker) overLines(over []store.Alert) (lines []string) {
 	if len(over) > oneByOne {
-		return []string{"✅ " + w.say.T("alert.over", len(over))}
+		return []string{"✅ " + w.Printer().T("alert.over", len(over))}
 	}
 	for _, a := range over {
-		lines = append(lines, "✅ "+sentence(w.say, a, "over"))
+		lines = append(lines, "✅ "+sentence(w.Printer(), a, "over"))
 	}
 	return lines
 }
 
 // manyRaised says many alerts in one message.
 func (w *Worker) manyRaised(raised []store.Alert) string {
-	return "⚠️ " + w.say.T("alert.raised", len(raised)) + "\n\n" + w.list(raised)
+	return "⚠️ " + w.Printer().T("alert.raised", len(raised)) + "\n\n" + w.list(raised)
 }
 
 // list is the first lines of the first alerts.
@@ -108,7 +108,7 @@ func (w *Worker) list(all []store.Alert) string {
 			b.WriteString("…")
 			break
 		}
-		b.WriteString("• " + Text(w.say, a).What + "\n")
+		b.WriteString("• " + Text(w.Printer(), a).What + "\n")
 	}
 	return strings.TrimSpace(b.String())
 }
@@ -159,7 +159,7 @@ func (w *Worker) tellHook(tx *store.Tx, n news) error {
 func (w *Worker) hookAlerts(all []store.Alert) []hookAlert {
 	out := make([]hookAlert, len(all))
 	for i, a := range all {
-		t := Text(w.say, a)
+		t := Text(w.Printer(), a)
 		out[i] = hookAlert{ID: a.ID, Kind: a.Kind, About: a.About, What: t.What, Why: t.Why, RaisedAt: a.RaisedAt, OverAt: a.OverAt}
 	}
 	return out

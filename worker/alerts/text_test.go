@@ -7,7 +7,6 @@ import (
 	"time"
 	"unicode/utf16"
 
-	"belfry/i18n"
 	"belfry/store"
 )
 
@@ -15,7 +14,7 @@ func TestAnAlertAboutSomethingLongIsReadable(t *testing.T) {
 	for _, lang := range []string{"en", "ru"} {
 		t.Run(lang, func(t *testing.T) {
 			byHand(t, func(b *bench) {
-				b.worker.say = i18n.For(lang, nil)
+				b.worker.SetLocale(lang, nil)
 				b.look()
 				b.Pass(time.Second)
 				b.Update(func(tx *store.Tx) error {
@@ -27,7 +26,7 @@ func TestAnAlertAboutSomethingLongIsReadable(t *testing.T) {
 				b.View(func(tx *store.Tx) error {
 					for n := range tx.Notices.All() {
 						units := len(utf16.Encode([]rune(n.Text)))
-						cure := b.worker.say.T("alert.post_failed.cure")
+						cure := b.worker.Printer().T("alert.post_failed.cure")
 						if n.Chat == "admin" && (units > 2000 || strings.Count(n.Text, "…") != 2 || !strings.HasSuffix(n.Text, cure)) {
 							t.Errorf("told in %d units: %s", units, n.Text)
 						}

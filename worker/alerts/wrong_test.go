@@ -35,7 +35,7 @@ func TestWhatComesAndGoesAllDayIsToldAFewTimes(t *testing.T) {
 		full, room := "⚠️ The disk is nearly full: 1 MiB free, 1024 MiB needed", "✅ The disk has enough free space again"
 		b.wantTold("a day", full, room, full, room, full)
 		open := b.alerts(store.AlertOpen)
-		if len(open) != 1 || !open[0].Flaps || !strings.Contains(Text(b.worker.say, open[0]).Cure, "comes and goes") {
+		if len(open) != 1 || !open[0].Flaps || !strings.Contains(Text(b.worker.Printer(), open[0]).Cure, "comes and goes") {
 			t.Errorf("open %+v", open)
 		}
 		b.Pass(2 * time.Hour)
@@ -80,7 +80,7 @@ func TestWhatFindsNoConnectionIsOverdue(t *testing.T) {
 		b.Pass(2 * time.Minute)
 		b.wantTold("six minutes", "⚠️ chore_1 is overdue by 5 minutes")
 		open := b.alerts(store.AlertOpen)
-		if len(open) != 1 || !strings.Contains(Text(b.worker.say, open[0]).Why, "no route to host") {
+		if len(open) != 1 || !strings.Contains(Text(b.worker.Printer(), open[0]).Why, "no route to host") {
 			t.Errorf("open %+v", open)
 		}
 		if wrong, err := b.worker.Wrong(); err != nil || len(wrong) != 1 || wrong[0].Kind != store.AlertOverdue {
@@ -133,7 +133,7 @@ func TestALoginThatCannotConnectIsToldWithTheReason(t *testing.T) {
 		if len(open) != 1 {
 			b.T.Fatalf("open %+v", open)
 		}
-		if why := Text(b.worker.say, open[0]).Why; why != "No connection to the network: TELEGRAM_API_ID and TELEGRAM_API_HASH are not set" {
+		if why := Text(b.worker.Printer(), open[0]).Why; why != "No connection to the network: TELEGRAM_API_ID and TELEGRAM_API_HASH are not set" {
 			t.Errorf("because %q", why)
 		}
 		for range 4 { // the program is started again and again

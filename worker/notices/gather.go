@@ -29,7 +29,7 @@ func (w *Worker) gather(tx *store.Tx, lane, chat string) error {
 		if len(all) > 0 && n.Kind != all[0].Kind {
 			continue
 		}
-		n.Text = n.CreatedAt.In(w.cfg.Zone).Format("02.01 15:04") + " " + n.Text
+		n.Text = n.CreatedAt.In(w.Zone()).Format("02.01 15:04") + " " + n.Text
 		units += len(utf16.Encode([]rune(n.Text))) + len("\n\n")
 		if n.Chat == store.WebhookChat || n.File != "" || n.Query != 0 || units > maxText {
 			break

@@ -7,7 +7,6 @@
 package notices
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"belfry/i18n"
 	"belfry/platform"
 	"belfry/scheduler"
 	"belfry/store"
@@ -73,12 +73,14 @@ func deadline(n store.Notice) time.Duration {
 type Worker struct {
 	db  *store.DB
 	cfg Config
+	i18n.Live
 }
 
 // New returns a worker for the notices in db.
 func New(db *store.DB, cfg Config) *Worker {
-	cfg.Zone = cmp.Or(cfg.Zone, time.UTC)
-	return &Worker{db: db, cfg: cfg}
+	w := &Worker{db: db, cfg: cfg}
+	w.SetLocale("", cfg.Zone)
+	return w
 }
 
 // Module is what the worker brings to the program.

@@ -53,7 +53,7 @@ func (w *Worker) Run(ctx context.Context, job store.Job) (scheduler.Outcome, err
 	switch f.watch.Action {
 	case store.WatchNotify:
 		effect = func(tx *store.Tx, _ *store.WatchHit) error {
-			text := w.say.T("watch.notice", f.watch.Name, f.channel.Name(), shorten(f.message.Text), f.channel.Link(f.message.MessageID))
+			text := w.Printer().T("watch.notice", f.watch.Name, f.channel.Name(), shorten(f.message.Text), f.channel.Link(f.message.MessageID))
 			return w.teller.Tell(tx, store.Notice{Kind: store.WatchKind, Text: text})
 		}
 	case store.WatchDraft:
@@ -71,7 +71,7 @@ func (w *Worker) Run(ctx context.Context, job store.Job) (scheduler.Outcome, err
 		err = w.call(ctx, f)
 	}
 	if refused, ok := errors.AsType[*store.FieldError](err); ok { // no attempt would change that
-		return failed(job.Subject, errors.New(w.say.Error(refused))), nil
+		return failed(job.Subject, errors.New(w.Printer().Error(refused))), nil
 	}
 	if e, ok := errors.AsType[*platform.Error](err); ok && e.Kind == platform.Refused {
 		return failed(job.Subject, err), nil

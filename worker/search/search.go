@@ -1,7 +1,6 @@
 package search
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"sync"
@@ -39,7 +38,7 @@ type Worker struct {
 	teller Teller
 	posts  *posts.Worker
 	calls  http.RoundTripper // of webhooks
-	say    i18n.Printer
+	i18n.Live
 
 	mu     sync.Mutex
 	parsed map[string]Query        // of watches, by their text
@@ -48,10 +47,12 @@ type Worker struct {
 
 // New returns a worker for the messages in db, whose notices are sent by teller and whose drafts are made by w.
 func New(db *store.DB, teller Teller, w *posts.Worker, cfg Config) *Worker {
-	return &Worker{
-		db: db, cfg: cfg, teller: teller, posts: w, calls: webhook.Guarded(cfg.Private), say: i18n.For(cfg.Lang, cmp.Or(cfg.Zone, time.UTC)),
+	made := &Worker{
+		db: db, cfg: cfg, teller: teller, posts: w, calls: webhook.Guarded(cfg.Private),
 		parsed: make(map[string]Query), meant: make(map[string]store.Vector),
 	}
+	made.SetLocale(cfg.Lang, cfg.Zone)
+	return made
 }
 
 // attempts is how often a watch tries what it does with a message, and backoff the pause after the first failure: a receiver
