@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Live is the language and the zone of those who run Belfry, who may choose others while the program runs.
+// Live is the language and the zone of those who run Belfry, who may choose others while the program runs. It is
+// ready for use after the first call of SetLocale.
 type Live struct{ now atomic.Pointer[Printer] }
 
 // SetLocale makes a language and a zone the present ones, as [For] reads them.

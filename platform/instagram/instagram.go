@@ -33,7 +33,7 @@ const (
 	maxCaption  = 2200
 	maxHashtags = 30
 	maxMedia    = 10
-	maxPhoto    = 8 << 20
+	maxPhoto    = 8 << 20 // bytes
 )
 
 // Config is what a [Network] needs to know.
