@@ -14,8 +14,9 @@ const maxGroup = 4096
 // groupTime bounds how long the updates of a commit may work before the rest is left to the next one.
 const groupTime = 50 * time.Millisecond
 
-// An update costs little beside the commit that it shares. So where several came together lately, the next
-// commit waits for as many: gatherFactor times as long as the last one took, and maxGather at most.
+// An update costs little beside the commit that it shares. So where several came together lately, the next commit waits
+// for half as many: gatherFactor times as long as the last one took, and maxGather at most. The others join it while it
+// works on those.
 const (
 	gatherFactor = 3
 	maxGather    = 2 * time.Millisecond
@@ -55,7 +56,7 @@ func (db *DB) Update(fn func(*Tx) error) error {
 	c := &call{fn: fn, done: make(chan struct{})}
 	db.mu.Lock()
 	db.waiting = append(db.waiting, c)
-	if db.enough != nil && len(db.waiting) >= db.together {
+	if db.enough != nil && len(db.waiting) >= db.quorum() {
 		close(db.enough)
 		db.enough = nil
 	}
@@ -85,14 +86,13 @@ func (db *DB) commitWaiting(done <-chan struct{}) {
 		if len(group) == 0 {
 			return
 		}
-		left := db.commitGroup(group)
+		group, left := db.commitGroup(group)
 		db.took = time.Since(begun)
-		if len(left) > 0 {
-			db.mu.Lock()
-			db.waiting = slices.Concat(left, db.waiting)
-			db.mu.Unlock()
-		}
-		for _, c := range group[:len(group)-len(left)] {
+		db.mu.Lock()
+		db.waiting = slices.Concat(left, db.waiting)
+		db.together = max(len(group), db.together*3/4)
+		db.mu.Unlock()
+		for _, c := range group {
 			close(c.done)
 		}
 	}
@@ -113,7 +113,10 @@ func (db *DB) passTurn() {
 	}()
 }
 
-// gather takes the updates of the next commit. It waits once at most, until a time that nothing moves.
+// quorum is how many updates have to wait before a commit begins with them.
+func (db *DB) quorum() int { return db.together / 2 }
+
+// gather takes the updates with which the next commit begins. It waits once at most, until a time that nothing moves.
 func (db *DB) gather() []*call {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -121,7 +124,7 @@ func (db *DB) gather() []*call {
 		return nil
 	}
 	wait := min(gatherFactor*db.took, maxGather)
-	if len(db.waiting) < db.together && wait > 0 {
+	if len(db.waiting) < db.quorum() && wait > 0 {
 		enough := make(chan struct{})
 		db.enough = enough
 		db.mu.Unlock()
@@ -132,19 +135,38 @@ func (db *DB) gather() []*call {
 		db.mu.Lock()
 		db.enough = nil
 	}
-	n := min(len(db.waiting), maxGroup)
+	return db.take(maxGroup)
+}
+
+// late takes the updates that have come since a commit began that has n, unless that are as many as lately.
+func (db *DB) late(n int) []*call {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if n >= db.together {
+		return nil
+	}
+	return db.take(maxGroup - n)
+}
+
+// take takes at most n of the updates that wait. The caller holds mu.
+func (db *DB) take(n int) []*call {
+	n = min(n, len(db.waiting))
 	group := db.waiting[:n:n]
-	db.waiting, db.together = db.waiting[n:], max(n, db.together*3/4)
+	db.waiting = db.waiting[n:]
 	return group
 }
 
-// commitGroup runs and commits as much of the group as [groupTime] allows, and returns the rest. A member
-// that fails after it wrote is taken out, and the others run again from the start, because bbolt cannot
-// undo a part.
-func (db *DB) commitGroup(group []*call) (left []*call) {
+// commitGroup runs and commits as much of the group, and of those that join it, as [groupTime] allows, and returns who
+// is done with and who is left. A member that fails after it wrote is taken out, and the others run again from the
+// start, because bbolt cannot undo a part.
+func (db *DB) commitGroup(group []*call) (done, left []*call) {
 	for len(group) > 0 {
-		tx, ran, failed, err := db.tryGroup(group)
-		if failed < 0 {
+		var (
+			tx          *Tx
+			ran, failed int
+			err         error
+		)
+		if group, tx, ran, failed, err = db.tryGroup(group); failed < 0 {
 			if err != nil {
 				for _, c := range group[:ran] {
 					c.err, c.panic = err, nil
@@ -158,26 +180,27 @@ func (db *DB) commitGroup(group []*call) (left []*call) {
 					fn()
 				}
 			}
-			return group[ran:]
+			return append(done, group[:ran]...), group[ran:]
 		}
+		done = append(done, group[failed])
 		group = slices.Concat(group[:failed], group[failed+1:])
 	}
-	return nil
+	return done, nil
 }
 
-// tryGroup runs members in one transaction and commits it, and says how many it ran. It returns the
-// position of a member that failed after writing, in which case nothing was committed, or -1. Members that
-// failed without having written are part of the commit like the others; only their callers see the error.
-func (db *DB) tryGroup(group []*call) (tx *Tx, ran, failed int, err error) {
+// tryGroup runs members, and those that join them, in one transaction and commits it. It returns all of them, how many
+// it ran, and the position of a member that failed after writing, in which case nothing was committed, or -1. Members
+// that failed without having written are part of the commit like the others; only their callers see the error.
+func (db *DB) tryGroup(group []*call) (all []*call, tx *Tx, ran, failed int, err error) {
 	if err := db.ready(); err != nil {
-		return nil, len(group), -1, err
+		return group, nil, len(group), -1, err
 	}
 	db.handle.RLock()
 	db.guard.before()
 	btx, err := db.bolt.Begin(true)
 	if err != nil {
 		db.handle.RUnlock()
-		return nil, len(group), -1, fmt.Errorf("begin: %w", err)
+		return group, nil, len(group), -1, fmt.Errorf("begin: %w", err)
 	}
 	db.memory.reset()
 	tx = db.newTx(btx, db.memory)
@@ -191,14 +214,16 @@ func (db *DB) tryGroup(group []*call) (tx *Tx, ran, failed int, err error) {
 			err := btx.Rollback()
 			db.handle.RUnlock()
 			if err != nil {
-				return nil, len(group), -1, fmt.Errorf("roll back: %w", err)
+				return group, nil, len(group), -1, fmt.Errorf("roll back: %w", err)
 			}
-			return nil, 0, ran, nil
+			return group, nil, 0, ran, nil
 		}
 		if c.err != nil || c.panic != nil {
 			tx.after = tx.after[:after]
 		}
-		ran++
+		if ran++; ran == len(group) {
+			group = append(group, db.late(ran)...)
+		}
 	}
 	if tx.writes == 0 {
 		err = btx.Rollback()
@@ -211,9 +236,9 @@ func (db *DB) tryGroup(group []*call) (tx *Tx, ran, failed int, err error) {
 	db.handle.RUnlock()
 	if err != nil {
 		db.fail(err)
-		return nil, ran, -1, fmt.Errorf("commit %s: %w: %w", db.path, ErrUnavailable, err)
+		return group, nil, ran, -1, fmt.Errorf("commit %s: %w: %w", db.path, ErrUnavailable, err)
 	}
-	return tx, ran, -1, nil
+	return group, tx, ran, -1, nil
 }
 
 // Stage is a place in a commit at which [Options.Commit] is called.

@@ -101,8 +101,8 @@ type DB struct {
 	took     time.Duration // by the last commit; the holder of turn's
 	mu       sync.Mutex
 	waiting  []*call       // updates for the next commit
-	together int           // updates that came together lately: as many as a commit took, a quarter less with each that follows
-	enough   chan struct{} // closed when as many wait; nil if no commit waits for them
+	together int           // updates that came together lately: as many as a commit did, a quarter less with each that follows
+	enough   chan struct{} // closed when half as many wait; nil if no commit waits for them
 
 	backups     sync.Mutex // held by the one that is being written
 	damage      damage

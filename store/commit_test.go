@@ -1,0 +1,47 @@
+package store
+
+import (
+	"runtime"
+	"strconv"
+	"sync"
+	"testing"
+)
+
+// TestUpdatesJoinTheCommitThatIsUnderWay puts updates beside one that is being worked on: they join it until as many
+// share the commit as lately, and the rest is the next one's.
+func TestUpdatesJoinTheCommitThatIsUnderWay(t *testing.T) {
+	for _, c := range []struct{ together, others, commits int }{
+		{together: 1, others: 3, commits: 2}, // nobody is waited for, and nobody joins
+		{together: 4, others: 3, commits: 1},
+		{together: 2, others: 3, commits: 1}, // those that wait at the moment join it at once
+	} {
+		db := newDB(t, Options{})
+		before := db.Commits()
+		db.mu.Lock()
+		db.together, db.took = c.together, 0
+		db.mu.Unlock()
+		var others sync.WaitGroup
+		var once sync.Once
+		mustUpdate(t, db, func(tx *Tx) error {
+			once.Do(func() {
+				for n := range c.others {
+					others.Go(func() {
+						if err := db.Update(func(tx *Tx) error { return tx.Settings.Put(setting(strconv.Itoa(n))) }); err != nil {
+							t.Error(err)
+						}
+					})
+				}
+				for waiting := 0; waiting < c.others; runtime.Gosched() {
+					db.mu.Lock()
+					waiting = len(db.waiting)
+					db.mu.Unlock()
+				}
+			})
+			return tx.Settings.Put(setting("first"))
+		})
+		others.Wait()
+		if n := int(db.Commits() - before); n != c.commits || len(names(t, db)) != 1+c.others {
+			t.Errorf("%+v: %d commits, and the rows %v", c, n, names(t, db))
+		}
+	}
+}
