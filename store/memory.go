@@ -5,17 +5,15 @@ import "slices"
 // memory is what a transaction needs for the small parts of its rows. A write transaction leaves it to the next one:
 // what it holds is of no use any more when the transaction has ended.
 type memory struct {
-	room     arena[byte]            // for keys and rows as they are written
-	keys     arena[indexKey]        // for lists of keys
-	kept     map[keptRow][]indexKey // the index keys, as they are in the file, of rows that were read or written
-	keptKeys int                    // how many those are
+	room arena[byte]     // for keys and rows as they are written
+	keys arena[indexKey] // for lists of keys
+	last []lastRow       // by the table's number
 }
 
 // What a transaction may leave to the next one.
 const (
-	maxRoom     = 1 << 20  // bytes
-	maxKeys     = 16 << 10 // keys
-	maxKeptLeft = 4 << 10  // rows
+	maxRoom = 1 << 20  // bytes
+	maxKeys = 16 << 10 // keys
 )
 
 func newMemory() *memory {
@@ -26,11 +24,7 @@ func newMemory() *memory {
 func (m *memory) reset() {
 	m.room.reset()
 	m.keys.reset()
-	if len(m.kept) > maxKeptLeft {
-		m.kept = nil
-	}
-	clear(m.kept)
-	m.keptKeys = 0
+	clear(m.last)
 }
 
 // arena is memory of which parts are taken one after the other.
@@ -59,19 +53,15 @@ func (a *arena[T]) taken(values []T) []T {
 
 func (a *arena[T]) reset() { a.free = a.piece[:0] }
 
-// keptRow is a row of a table by the table's number.
-type keptRow struct {
-	table int
-	id    uint64
+// lastRow is the row of a table that was read or written last in a write transaction.
+type lastRow struct {
+	id   uint64     // 0: none
+	keys []indexKey // in the table's indexes, as they are in the file
 }
 
-// maxKept bounds the memory that a transaction takes for the keys of its rows.
-const maxKept = 50_000
-
-func (m *memory) keep(table int, id uint64, keys []indexKey) {
-	if m.kept == nil || m.keptKeys >= maxKept {
-		m.kept, m.keptKeys = make(map[keptRow][]indexKey), 0
+func (m *memory) lastOf(table int) *lastRow {
+	for table >= len(m.last) {
+		m.last = append(m.last, lastRow{})
 	}
-	m.keptKeys += len(keys)
-	m.kept[keptRow{table, id}] = keys
+	return &m.last[table]
 }

@@ -181,13 +181,15 @@ func (t *table[T]) keys(row *T) []indexKey {
 }
 
 // keep remembers the keys of a row as those that it has in the file.
-func (t *table[T]) keep(id uint64, row *T) { t.tx.memory.keep(t.def().number, id, t.keys(row)) }
+func (t *table[T]) keep(id uint64, row *T) { *t.last() = lastRow{id, t.keys(row)} }
 
-// oldKeys returns the keys that a row has in the file. A row that is written was most often read
-// before in the same transaction, and is not decoded once more.
+func (t *table[T]) last() *lastRow { return t.tx.memory.lastOf(t.def().number) }
+
+// oldKeys returns the keys that a row has in the file. A row that is written is most often the one that was read
+// last, and is not decoded once more.
 func (t *table[T]) oldKeys(id uint64) ([]indexKey, error) {
-	if keys, ok := t.tx.memory.kept[keptRow{t.def().number, id}]; ok {
-		return keys, nil
+	if last := t.last(); last.id == id {
+		return last.keys, nil
 	}
 	row, err := t.Get(id)
 	if err != nil {
@@ -297,9 +299,9 @@ func (t *table[T]) unique(id uint64, old, now []indexKey) error {
 // there any more. What both have is not touched.
 func (t *table[T]) reindex(id uint64, old, now []indexKey) error {
 	if now != nil {
-		t.tx.memory.keep(t.def().number, id, now)
+		*t.last() = lastRow{id, now}
 	} else {
-		delete(t.tx.memory.kept, keptRow{t.def().number, id})
+		*t.last() = lastRow{}
 	}
 	for len(old) > 0 || len(now) > 0 {
 		order := -1 // the old key comes first
@@ -356,13 +358,14 @@ func (t *table[T]) All() iter.Seq[T] { return t.From(1) }
 func (t *table[T]) From(id uint64) iter.Seq[T] {
 	return func(yield func(T) bool) {
 		cursor := t.bucket().Cursor()
+		var row T
 		for k, data := cursor.Seek(rowKey(id)); k != nil; {
 			if len(k) != idSize { // damaged
 				k, data = cursor.Next()
 				continue
 			}
 			id, writes := binary.BigEndian.Uint64(k), t.tx.writes
-			var row T
+			row = *new(T)
 			if t.decode(id, data, &row) == nil && !yield(row) {
 				return
 			}
