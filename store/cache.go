@@ -22,9 +22,10 @@ func (c *cache[T]) decode(id uint64, data []byte) (row T, err error) {
 	if known := place.Load(); known != nil && known.id == id && bytes.Equal(known.data, data) {
 		return known.row, nil
 	}
-	if err := decodeRow(id, data, &row); err != nil {
+	read := &cached[T]{id: id, data: bytes.Clone(data)}
+	if err := decodeRow(id, data, &read.row); err != nil {
 		return row, err
 	}
-	place.Store(&cached[T]{id, bytes.Clone(data), row})
-	return row, nil
+	place.Store(read)
+	return read.row, nil
 }

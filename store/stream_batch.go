@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"iter"
 	"time"
 )
 
@@ -174,26 +175,29 @@ func (f Flow) Lost() int64 {
 	return int64(f.In) - int64(f.Done+f.Skipped+f.Retrying+f.Parked+f.Waiting)
 }
 
-// Flows returns how all groups stand.
-func (s Streams) Flows() (all []Flow) {
-	for g := range s.Groups.All() {
-		f := Flow{Group: g, Retrying: s.Items.count("due", g.ID), Parked: s.Items.count("parked", g.ID)}
-		head := s.Head(g.Topic)
-		f.In, f.Waiting = head-g.Start+g.Replayed, head-g.Cursor
-		if f.Waiting > 0 {
-			for event := range s.log(g.Topic).From(g.Cursor + 1) {
-				f.Oldest = event.At
-				break
+// Flows yields how each group stands.
+func (s Streams) Flows() iter.Seq[Flow] {
+	return func(yield func(Flow) bool) {
+		for g := range s.Groups.All() {
+			f := Flow{Group: g, Retrying: s.Items.count("due", g.ID), Parked: s.Items.count("parked", g.ID)}
+			head := s.Head(g.Topic)
+			f.In, f.Waiting = head-g.Start+g.Replayed, head-g.Cursor
+			if f.Waiting > 0 {
+				for event := range s.log(g.Topic).From(g.Cursor + 1) {
+					f.Oldest = event.At
+					break
+				}
+			}
+			if f.Retrying > 0 {
+				if since := s.retriedSince(g.ID); f.Oldest.IsZero() || !since.IsZero() && since.Before(f.Oldest) {
+					f.Oldest = since
+				}
+			}
+			if !yield(f) {
+				return
 			}
 		}
-		if f.Retrying > 0 {
-			if since := s.retriedSince(g.ID); f.Oldest.IsZero() || !since.IsZero() && since.Before(f.Oldest) {
-				f.Oldest = since
-			}
-		}
-		all = append(all, f)
 	}
-	return all
 }
 
 // retriedSince returns since when the oldest event is tried again by a group; zero if none is.

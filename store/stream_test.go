@@ -161,7 +161,7 @@ func TestStreamsLoseNothingAndHandleNothingTwice(t *testing.T) {
 		}
 		balanced(rt, db)
 		if err := db.View(func(tx *Tx) error {
-			for _, f := range tx.Streams.Flows() {
+			for f := range tx.Streams.Flows() {
 				if f.Waiting+f.Retrying+f.Parked != 0 || !f.Oldest.IsZero() {
 					rt.Fatalf("%+v", f)
 				}
@@ -178,7 +178,7 @@ func TestStreamsLoseNothingAndHandleNothingTwice(t *testing.T) {
 
 func balanced(rt *rapid.T, db *DB) {
 	if err := db.View(func(tx *Tx) error {
-		for _, f := range tx.Streams.Flows() {
+		for f := range tx.Streams.Flows() {
 			if f.Lost() != 0 {
 				rt.Fatalf("group %s has lost %d: %+v", f.Name, f.Lost(), f)
 			}

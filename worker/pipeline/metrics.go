@@ -11,7 +11,7 @@ import (
 func (w *Worker) metrics() []prometheus.Collector {
 	flows := func(name, help string, labels []string, read func(tx *store.Tx, f store.Flow, set func(float64, ...string))) prometheus.Collector {
 		return worker.Gauge(w.db, name, help, labels, func(tx *store.Tx, set func(float64, ...string)) error {
-			for _, f := range tx.Streams.Flows() {
+			for f := range tx.Streams.Flows() {
 				read(tx, f, set)
 			}
 			return nil

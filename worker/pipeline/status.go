@@ -26,7 +26,7 @@ func (w *Worker) Statuses(tx *store.Tx) []Status {
 	persist := Status{Stage: store.StagePersist, Flow: store.Flow{In: head, Group: store.Group{Name: store.StagePersist, Topic: store.TopicParsed, Done: head}}}
 	all := []Status{persist}
 	flows := map[string]store.Flow{}
-	for _, f := range tx.Streams.Flows() {
+	for f := range tx.Streams.Flows() {
 		flows[f.Name] = f
 	}
 	add := func(name string, off bool) {
@@ -68,7 +68,7 @@ type Stamp struct {
 
 // wrong returns the stages that lag, have parked something, or have lost something.
 func (w *Worker) wrong(tx *store.Tx) (all []store.Alert) {
-	for _, f := range tx.Streams.Flows() {
+	for f := range tx.Streams.Flows() {
 		alert := store.Alert{About: f.Name, Name: f.Name, Reason: f.LastError}
 		if f.Lost() != 0 {
 			alert.Kind, alert.Count = store.AlertStageLost, f.Lost()

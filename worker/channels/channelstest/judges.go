@@ -49,7 +49,7 @@ func (p *Part) hourly(w *simulation.World, tx *store.Tx) {
 func (p *Part) flows(w *simulation.World, tx *store.Tx) {
 	handled := map[store.Topic]uint64{}
 	flows := map[string]store.Flow{}
-	for _, f := range tx.Streams.Flows() {
+	for f := range tx.Streams.Flows() {
 		flows[f.Name] = f
 		if w.Judged(1); f.Lost() != 0 {
 			w.Complain("channels: conservation", "%+v", f)

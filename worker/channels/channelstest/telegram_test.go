@@ -514,7 +514,7 @@ func (p *press) settled(l *life) (done bool) {
 		for c := range tx.Channels.All() {
 			done = done && !c.LastParsedAt.Before(l.began) && c.Failures == 0 && c.Place.Pts != 0 && c.Place.Again+c.Place.Counts == 0
 		}
-		for _, f := range tx.Streams.Flows() {
+		for f := range tx.Streams.Flows() {
 			done = done && f.Waiting+f.Retrying == 0
 		}
 		for hit := range tx.WatchHits.All() {
@@ -549,7 +549,7 @@ func (p *press) judge(l *life) {
 			p.compare(tx, c, o)
 		}
 		flows := map[string]store.Flow{}
-		for _, f := range tx.Streams.Flows() {
+		for f := range tx.Streams.Flows() {
 			if flows[f.Name] = f; f.Lost() != 0 || f.Waiting+f.Retrying+f.Parked != 0 {
 				p.Errorf("%s: in %d, done %d, skipped %d, retrying %d, parked %d, waiting %d", f.Name, f.In, f.Done, f.Skipped, f.Retrying, f.Parked, f.Waiting)
 			}
