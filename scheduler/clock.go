@@ -63,13 +63,14 @@ func (c *clock) begin(seen time.Time) {
 func (c *clock) step() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	step := c.diff()
+	wall, elapsed := c.now().Round(0), time.Now()
+	step := c.diff(wall, elapsed)
 	floor := c.plausible
 	if c.behind.After(floor) {
 		floor = c.behind
 	}
 	corrected := c.lastWall.Before(floor) // by a step forward, if it is one
-	c.lastWall, c.lastElapsed = c.now().Round(0), time.Now()
+	c.lastWall, c.lastElapsed = wall, elapsed
 	if step != 0 {
 		c.lastStep, c.steppedAt = step, c.lastWall
 	}
@@ -99,8 +100,8 @@ func (c *clock) catchUp() (step time.Duration) {
 }
 
 // diff returns by how much the wall clock was set since it was last looked at. The caller holds mu.
-func (c *clock) diff() time.Duration {
-	step := c.now().Round(0).Sub(c.lastWall) - time.Since(c.lastElapsed)
+func (c *clock) diff(wall, elapsed time.Time) time.Duration {
+	step := wall.Sub(c.lastWall) - elapsed.Sub(c.lastElapsed)
 	if step.Abs() < stepTolerance {
 		return 0
 	}
@@ -111,9 +112,14 @@ func (c *clock) diff() time.Duration {
 func (c *clock) settling() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	wait := c.plausible.Sub(c.now())
+	return c.unsettled(c.now(), time.Now())
+}
+
+// unsettled is settling as of a moment. The caller holds mu.
+func (c *clock) unsettled(wall, elapsed time.Time) time.Duration {
+	wait := c.plausible.Sub(wall)
 	if !c.settleUntil.IsZero() {
-		wait = max(wait, time.Until(c.settleUntil))
+		wait = max(wait, c.settleUntil.Sub(elapsed))
 	}
 	return max(0, wait)
 }
@@ -121,12 +127,10 @@ func (c *clock) settling() time.Duration {
 // steady reports whether the clock can be trusted at this moment, which includes that nobody has
 // set it since it was last looked at.
 func (c *clock) steady() bool {
-	if c.settling() > 0 {
-		return false
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.behind.IsZero() && c.diff() == 0
+	wall, elapsed := c.now().Round(0), time.Now()
+	return c.unsettled(wall, elapsed) == 0 && c.behind.IsZero() && c.diff(wall, elapsed) == 0
 }
 
 // watchClock notices a step of the wall clock. Jobs whose times it has passed are due, which their
