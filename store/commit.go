@@ -15,11 +15,12 @@ const maxGroup = 4096
 const groupTime = 50 * time.Millisecond
 
 // An update costs little beside the commit that it shares. So where several came together lately, the next commit waits
-// for half as many: gatherFactor times as long as the last one took, and maxGather at most. The others join it while it
-// works on those.
+// for as many: gatherFactor times as long as the last one took, and maxGather at most. It begins when maxQuorum of them are
+// there: the others join it while it works on those.
 const (
 	gatherFactor = 3
 	maxGather    = 2 * time.Millisecond
+	maxQuorum    = 64
 )
 
 const (
@@ -114,7 +115,7 @@ func (db *DB) passTurn() {
 }
 
 // quorum is how many updates have to wait before a commit begins with them.
-func (db *DB) quorum() int { return db.together / 2 }
+func (db *DB) quorum() int { return min(db.together, maxQuorum) }
 
 // gather takes the updates with which the next commit begins. It waits once at most, until a time that nothing moves.
 func (db *DB) gather() []*call {

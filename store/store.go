@@ -102,7 +102,7 @@ type DB struct {
 	mu       sync.Mutex
 	waiting  []*call       // updates for the next commit
 	together int           // updates that came together lately: as many as a commit did, a quarter less with each that follows
-	enough   chan struct{} // closed when half as many wait; nil if no commit waits for them
+	enough   chan struct{} // closed when the quorum of them waits; nil if no commit waits for it
 
 	backups     sync.Mutex // held by the one that is being written
 	damage      damage

@@ -46,7 +46,7 @@ func parts() []simulation.Part {
 }
 
 // TestYear plays months of the whole program's life, with people, networks and bad luck. The long form is
-// -seeds=20 -days=365.
+// -seeds=20 -days=365 -parallel 4.
 func TestYear(t *testing.T) {
 	played := []uint64{3, 6, rand.Uint64(), rand.Uint64()} // a leap day; the clocks of New York are changed
 	if raceDetector {
