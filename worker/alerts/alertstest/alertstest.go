@@ -214,7 +214,7 @@ func (p *Part) daily(w *simulation.World, tx *store.Tx) {
 	}
 	failed := map[string]string{}
 	note := func(about string, at time.Time, why store.Reason) {
-		if w.Judged(1); tx.Now().Sub(at) < since {
+		if w.Judged(1); at.After(tx.Now().Add(-since)) && !at.After(tx.Now()) { // by a clock that was wrong it may lie ahead
 			failed[about] = fmt.Sprintf("%s has failed at %v (%+v)", about, at, why)
 		}
 	}
