@@ -15,8 +15,8 @@ const maxGroup = 4096
 const groupTime = 50 * time.Millisecond
 
 // An update costs little beside the commit that it shares. So where several came together lately, the next commit waits
-// for as many: gatherFactor times as long as the last one took, and maxGather at most. It begins when maxQuorum of them are
-// there: the others join it while it works on those.
+// for as many: gatherFactor times as long as the last one took, and maxGather at most. It begins when maxQuorum of them
+// are there: the others join it while it works on those.
 const (
 	gatherFactor = 3
 	maxGather    = 2 * time.Millisecond
@@ -139,7 +139,7 @@ func (db *DB) gather() []*call {
 	return db.take(maxGroup)
 }
 
-// late takes the updates that have come since a commit began that has n, unless that are as many as lately.
+// late takes the updates that have come since a commit began that has taken n, unless that are as many as lately.
 func (db *DB) late(n int) []*call {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -167,7 +167,7 @@ func (db *DB) commitGroup(group []*call) (done, left []*call) {
 			ran, failed int
 			err         error
 		)
-		if group, tx, ran, failed, err = db.tryGroup(group); failed < 0 {
+		if group, tx, ran, failed, err = db.tryGroup(group, len(done)); failed < 0 {
 			if err != nil {
 				for _, c := range group[:ran] {
 					c.err, c.panic = err, nil
@@ -191,8 +191,9 @@ func (db *DB) commitGroup(group []*call) (done, left []*call) {
 
 // tryGroup runs members, and those that join them, in one transaction and commits it. It returns all of them, how many
 // it ran, and the position of a member that failed after writing, in which case nothing was committed, or -1. Members
-// that failed without having written are part of the commit like the others; only their callers see the error.
-func (db *DB) tryGroup(group []*call) (all []*call, tx *Tx, ran, failed int, err error) {
+// that failed without having written are part of the commit like the others; only their callers see the error. Those
+// that were taken out before count with the others, so that nobody waits for one failure after the other.
+func (db *DB) tryGroup(group []*call, out int) (all []*call, tx *Tx, ran, failed int, err error) {
 	if err := db.ready(); err != nil {
 		return group, nil, len(group), -1, err
 	}
@@ -223,7 +224,7 @@ func (db *DB) tryGroup(group []*call) (all []*call, tx *Tx, ran, failed int, err
 			tx.after = tx.after[:after]
 		}
 		if ran++; ran == len(group) {
-			group = append(group, db.late(ran)...)
+			group = append(group, db.late(out+ran)...)
 		}
 	}
 	if tx.writes == 0 {

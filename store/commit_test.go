@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"runtime"
 	"strconv"
 	"sync"
@@ -43,5 +44,45 @@ func TestUpdatesJoinTheCommitThatIsUnderWay(t *testing.T) {
 		if n := int(db.Commits() - before); n != c.commits || len(names(t, db)) != 1+c.others {
 			t.Errorf("%+v: %d commits, and the rows %v", c, n, names(t, db))
 		}
+	}
+}
+
+// TestAFailureThatJoinsHoldsUpNobody has updates that fail after they wrote join a commit, each when the one before it is
+// taken out: the commit ends with as many as came together lately.
+func TestAFailureThatJoinsHoldsUpNobody(t *testing.T) {
+	const together, most = 4, 50
+	db := newDB(t, Options{})
+	db.mu.Lock()
+	db.together, db.took = together, 0
+	db.mu.Unlock()
+	var fails sync.WaitGroup
+	failed, before := 0, 0 // of the goroutine that commits
+	var fail func()
+	fail = func() {
+		if failed++; failed > most {
+			return
+		}
+		fails.Go(func() {
+			var once sync.Once
+			_ = db.Update(func(tx *Tx) error {
+				once.Do(fail)
+				return errors.Join(tx.Settings.Put(setting("failed")), errors.ErrUnsupported)
+			})
+		})
+		for waiting := 0; waiting == 0; runtime.Gosched() {
+			db.mu.Lock()
+			waiting = len(db.waiting)
+			db.mu.Unlock()
+		}
+	}
+	var once sync.Once
+	mustUpdate(t, db, func(tx *Tx) error {
+		once.Do(fail)
+		tx.After(func() { before = failed })
+		return tx.Settings.Put(setting("first"))
+	})
+	fails.Wait()
+	if before > together+1 {
+		t.Errorf("%d others failed before the first was committed", before)
 	}
 }
