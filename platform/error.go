@@ -49,7 +49,7 @@ type Error struct {
 	Scope Scope
 	Code  string        // the network's own name for it, such as FLOOD_WAIT; empty if it has none
 	Wait  time.Duration // with Kind Wait and UnderWay: how long, from now
-	Field string        // with ScopeContent: the part of the post, such as text or media[2].url
+	Field string        // the part of the post that it is about, such as text, target or media[2].url
 	// MayBeOut says that a call before the one that was answered so may have had its effect.
 	MayBeOut bool
 	// State, unless it is nil, is what the next attempt finds in [Post.State], also in a later process. With

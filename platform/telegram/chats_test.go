@@ -233,7 +233,7 @@ func TestChatsAreFoundByEveryNotation(t *testing.T) {
 	r.unresolved("@nobody_is_here", platform.Refused, platform.ScopeChat)
 	r.unresolved("no chat", platform.Refused, platform.ScopeChat)
 	r.srv.Fail(resolveID, 1, 420, "FLOOD_WAIT_60")
-	r.unresolved("@somebody_else", platform.Wait, platform.ScopeIdentity)
+	r.unresolved("@somebody_else", platform.Wait, platform.ScopeChat)
 }
 
 // A plain id is a user's to a bot: that it once met a channel with that id says nothing.

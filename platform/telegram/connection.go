@@ -73,6 +73,8 @@ type connection struct {
 	api     *tg.Client      // set while logged in
 	self    *tg.User        // who it was logged in as last
 	final   *platform.Error // why it was given up
+
+	resolves time.Time // before which Telegram does not want to be asked for another user name
 }
 
 func newConnection(n *Network, identityID uint64, cancel context.CancelFunc) *connection {

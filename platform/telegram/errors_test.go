@@ -63,11 +63,24 @@ func TestErrorBeforeTheMessageIsSentIsNotAnUnknownOutcome(t *testing.T) {
 	r := newRoom(t)
 	r.srv.Fail(resolveID, 1, 500, "INTERNAL")
 	r.refused(platform.Post{Key: 1, Text: "x"}, platform.Transient, platform.ScopeChat)
-	r.srv.Fail(resolveID, 1, 420, "FLOOD_WAIT_60000")
-	if e := r.refused(platform.Post{Key: 1, Text: "x"}, platform.Wait, platform.ScopeIdentity); e.Wait != 60000*time.Second {
-		t.Errorf("wait %s", e.Wait)
-	}
 	r.calls(sendID, 0)
+}
+
+// For looking names up Telegram wants the longest waits. What goes to chats that are known needs none.
+func TestWaitForLookingANameUpIsOneOfThatChat(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	r.mustPublish(platform.Post{Key: 1, Text: "makes the chat known"})
+	r.srv.Fail(resolveID, 1, 420, "FLOOD_WAIT_60000")
+	for i, name := range []string{"@some_name", "@another_name"} { // the second time Telegram is not asked
+		e := r.refused(platform.Post{Key: int64(i + 2), Text: "x", Target: name}, platform.Wait, platform.ScopeChat)
+		if e.Wait > 60000*time.Second || e.Wait < 59000*time.Second || e.Field != "target" {
+			t.Errorf("%s: %+v", name, e)
+		}
+	}
+	r.calls(resolveID, 2)
+	r.mustPublish(platform.Post{Key: 4, Text: "to the chat that is known"})
+	r.calls(resolveID, 2)
 }
 
 func TestAMissingMediaFileIsNamedInPlainWords(t *testing.T) {

@@ -55,7 +55,7 @@ func (n *Network) find(ctx context.Context, identityID uint64, name string) (pla
 	if err != nil {
 		return place{}, err
 	}
-	if p, err = n.ask(ctx, c, api, t); err != nil {
+	if p, err = n.lookUp(ctx, c, api, t); err != nil {
 		return place{fresh: true}, c.sorted(api, err, false)
 	}
 	_ = askSlowmode(ctx, api, &p)
@@ -72,10 +72,24 @@ func (n *Network) place(ctx context.Context, c *connection, api *tg.Client, t ta
 	if !errors.Is(err, store.ErrNotFound) {
 		return p, storeFailed("look up the chat in the store", err)
 	}
-	if p, err = n.ask(ctx, c, api, t); err != nil {
+	if p, err = n.lookUp(ctx, c, api, t); err != nil {
 		return p, err
 	}
 	return p, n.storePlace(p)
+}
+
+// lookUp asks for a chat that is to be sent to. Where Telegram asks to wait for a name or an invitation, which it does for
+// the longest, only this chat has to: those that were met are not looked up.
+func (n *Network) lookUp(ctx context.Context, c *connection, api *tg.Client, t target) (place, error) {
+	p, err := n.ask(ctx, c, api, t)
+	if err == nil {
+		return p, nil
+	}
+	if e := *sortError(err, false); e.Kind == platform.Wait && t.username+t.invite != "" {
+		e.Scope, e.Field = platform.ScopeChat, "target"
+		return p, &e
+	}
+	return p, err
 }
 
 func (n *Network) storePlace(p place) error {

@@ -90,7 +90,10 @@ func To(e *platform.Error, now time.Time, a Attempts) Answer {
 		answer = in(WaitIdentity, e.Wait+time.Second)
 		answer.Reason = store.Reason{Code: store.ReasonFlood, Until: answer.Again}
 		if e.Scope == platform.ScopeChat {
-			answer.Next, answer.Reason.Code = WaitChat, store.ReasonSlowmode
+			answer.Next = WaitChat
+			if e.Field == "" {
+				answer.Reason.Code = store.ReasonSlowmode
+			}
 		}
 		return answer
 	case e.Kind == platform.UnderWay:

@@ -22,6 +22,7 @@ func TestWhatFollowsFromEachKindOfError(t *testing.T) {
 	}{
 		"a flood wait":            {platform.Error{Kind: platform.Wait, Scope: platform.ScopeIdentity, Wait: time.Minute}, second, WaitIdentity, store.ReasonFlood, 61 * time.Second, 61 * time.Second, true},
 		"slow mode":               {platform.Error{Kind: platform.Wait, Scope: platform.ScopeChat, Wait: time.Minute}, second, WaitChat, store.ReasonSlowmode, 61 * time.Second, 61 * time.Second, false},
+		"a name to look up":       {platform.Error{Kind: platform.Wait, Scope: platform.ScopeChat, Field: "target", Wait: time.Minute}, second, WaitChat, store.ReasonFlood, 61 * time.Second, 61 * time.Second, false},
 		"an upload":               {platform.Error{Kind: platform.UnderWay, Wait: time.Second}, second, Upload, store.ReasonUploading, time.Second, time.Second, false},
 		"no connection":           {platform.Error{Kind: platform.Transient, Scope: platform.ScopeIdentity}, Attempts{Failed: 2, Most: 3}, Reconnect, store.ReasonNotConnected, 5 * time.Second, 5 * time.Second, true},
 		"no connection for long":  {platform.Error{Kind: platform.Transient, Scope: platform.ScopeIdentity}, Attempts{Most: 3, Unreached: 5}, Reconnect, store.ReasonNotConnected, 30 * time.Second, 30 * time.Second, true},

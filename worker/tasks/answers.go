@@ -141,13 +141,17 @@ func (w *Worker) chatFailed(s *step, answer send.Answer) scheduler.Outcome {
 	})
 }
 
-// waitChat has a chat wait as long as it was told.
+// waitChat has a chat wait as long as it was told: as it is slow, or to be looked up. The others have their turn.
 func (w *Worker) waitChat(s *step, e *platform.Error, answer send.Answer) scheduler.Outcome {
 	until := worker.Earlier(answer.Again, w.db.Now().Add(longestWait))
-	why := store.Reason{Code: store.ReasonSlowmode, Until: until}
-	return w.settle(s, func(tx *store.Tx, _ *store.Task, d *store.Delivery) (store.DeliveryStatus, store.Reason, error) {
-		lastTry(s, d, tx.Now(), store.TryWaits, store.Reason{Code: store.ReasonSlowmode}, int(e.Wait/time.Second))
+	slow := answer.Reason.Code == store.ReasonSlowmode
+	return w.settleAsked(s, slow, func(tx *store.Tx, _ *store.Task, d *store.Delivery) (store.DeliveryStatus, store.Reason, error) {
+		lastTry(s, d, tx.Now(), store.TryWaits, store.Reason{Code: answer.Reason.Code}, int(e.Wait/time.Second))
 		d.After = until
+		why := store.Reason{Code: answer.Reason.Code, Until: until}
+		if !slow {
+			return store.DeliveryPending, why, nil
+		}
 		return store.DeliveryPending, why, changeChat(tx, d.ChatID, func(c *store.Chat) { c.SlowUntil, c.LastTried = until, tx.Now() })
 	})
 }

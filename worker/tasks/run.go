@@ -44,11 +44,7 @@ func (w *Worker) take(ctx context.Context, s *step) (scheduler.Outcome, error) {
 	defer cancel()
 	chat, asked, err := w.network.Resolve(call, s.task.IdentityID, s.delivery.Target)
 	if err != nil {
-		out := w.failed(s, asked, err)
-		if platform.AsError(err).Kind == platform.Wait { // for looking names up, for which Telegram asks the longest waits; posts need none
-			out.Hold = time.Time{}
-		}
-		return out, nil
+		return w.failed(s, asked, err), nil
 	}
 	ready, out, err := w.fix(s, chat, asked)
 	if err != nil || !ready {

@@ -482,10 +482,37 @@ func TestAChatThatAlwaysMakesTheAccountWaitIsPutOffAndThenSkipped(t *testing.T) 
 	})
 }
 
+// lookUpWaits makes the looking up of a chat wait.
+func lookUpWaits(d time.Duration) *platform.Error {
+	return &platform.Error{Kind: platform.Wait, Scope: platform.ScopeChat, Field: "target", Code: "FLOOD_WAIT", Wait: d, Err: errors.New("wait")}
+}
+
+func TestAChatThatHasToWaitToBeLookedUpHoldsUpNoOther(t *testing.T) {
+	inBubble(t, Config{}, func(b *bench) {
+		until := time.Now().Add(20 * time.Hour)
+		b.net.lookups = func(target string) *platform.Error {
+			if left := time.Until(until); target == "@chat_2" && left > 0 {
+				return lookUpWaits(left)
+			}
+			return nil
+		}
+		task := b.create(Request{Targets: names(10)})
+		b.Pass(2 * time.Hour)
+		d := b.deliveries(task)[1]
+		if got := b.task(task.ID); got.Sent != 9 || d.Reason.Code != store.ReasonFlood || !d.After.After(until) {
+			t.Errorf("after two hours %+v, %+v", got, d)
+		}
+		b.untilEnded()
+		if got := b.task(task.ID); got.Sent != 10 || got.EndedAt.Sub(until) > time.Minute {
+			t.Errorf("%v after the wait: %+v", got.EndedAt.Sub(until), got)
+		}
+	})
+}
+
 func TestADryRunEndsWhateverOneLookUpIsAnswered(t *testing.T) {
 	for name, says := range map[string]*platform.Error{
 		"an error of the server": answer(platform.Transient, platform.ScopeChat, "INTERNAL"),
-		"a wait":                 {Kind: platform.Wait, Scope: platform.ScopeIdentity, Code: "FLOOD_WAIT", Wait: time.Hour, Err: errors.New("wait")},
+		"a wait":                 lookUpWaits(time.Hour),
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, Config{}, func(b *bench) {
@@ -573,7 +600,7 @@ func TestAWaitForNamesHoldsNothingThatNeedsNone(t *testing.T) {
 		inBubble(t, Config{}, func(b *bench) {
 			b.net.lookups = func(target string) *platform.Error {
 				if target == "@stranger" {
-					return waits(platform.ScopeIdentity, 17*time.Hour).err
+					return lookUpWaits(17 * time.Hour)
 				}
 				return nil
 			}

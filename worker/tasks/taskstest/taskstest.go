@@ -4,6 +4,7 @@ package taskstest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -126,6 +127,9 @@ func (n network) Resolve(ctx context.Context, login uint64, target string) (chat
 		return chatOf(id), false, nil
 	}
 	err = n.p.World.Network.Call(ctx, n.p, login, "resolve "+target, func() {})
+	if e, ok := errors.AsType[*platform.Error](err); ok && e.Kind == platform.Wait {
+		e.Scope, e.Field = platform.ScopeChat, "target" // only this chat has to
+	}
 	return chatOf(id), true, err
 }
 
