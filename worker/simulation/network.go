@@ -83,14 +83,19 @@ func (n *Network) Len() int {
 	return len(n.ledger)
 }
 
-// Messages returns the messages of the ledger for which which says so, which does not keep them.
-func (n *Network) Messages(which func(*Message) bool) (all []Message) {
+// After returns the messages of the ledger behind the one with an id; 0: all of them.
+func (n *Network) After(id int64) []Message {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for i := range n.ledger {
-		if which(&n.ledger[i]) {
-			all = append(all, n.ledger[i])
-		}
+	return slices.Clone(n.ledger[id:])
+}
+
+// Messages returns the messages with the given ids.
+func (n *Network) Messages(ids []int64) (all []Message) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, id := range ids {
+		all = append(all, n.ledger[id-1])
 	}
 	return all
 }

@@ -33,7 +33,8 @@ var bots = []string{"main", "second"}
 type Part struct {
 	Worker  *bookings.Worker // of the process that runs
 	notices *noticestest.Part
-	judged  int // messages of the ledger
+	judged  int64          // the last message of the ledger
+	there   map[int64]bool // keys of messages
 
 	mu        sync.Mutex
 	cancelled map[string]time.Time // by service, in the bubble's time
@@ -42,7 +43,7 @@ type Part struct {
 
 // New returns the part of a world. It is started after the notices.
 func New(notices *noticestest.Part) *Part {
-	return &Part{notices: notices, cancelled: map[string]time.Time{}, moved: map[string]bool{}}
+	return &Part{notices: notices, there: map[int64]bool{}, cancelled: map[string]time.Time{}, moved: map[string]bool{}}
 }
 
 // Part is what the simulation plays.
@@ -264,10 +265,13 @@ func (p *Part) hourly(w *simulation.World, tx *store.Tx) {
 
 // daily compares the records with the network's ledger.
 func (p *Part) daily(w *simulation.World, tx *store.Tx) {
-	messages := w.Network.Messages(func(m *simulation.Message) bool { return serviceOf(m.Post.Text) != "" })
-	there := map[int64]bool{}
-	for _, m := range messages {
-		there[m.Post.Key] = true
+	var sent []simulation.Message
+	for _, m := range w.Network.After(p.judged) {
+		if serviceOf(m.Post.Text) != "" {
+			p.there[m.Post.Key] = true
+			sent = append(sent, m)
+		}
+		p.judged = m.ID
 	}
 	known := map[string][]int64{} // keys by service
 	for b := range tx.Bookings.All() {
@@ -277,7 +281,7 @@ func (p *Part) daily(w *simulation.World, tx *store.Tx) {
 		}
 		for _, m := range all {
 			known[b.Service] = append(known[b.Service], m.Key)
-			if m.State == store.MessageSent && !there[m.Key] {
+			if m.State == store.MessageSent && !p.there[m.Key] {
 				w.Complain("bookings: sent", "a message of booking %d is sent by its record, and is not there: %+v", b.ID, m)
 			}
 			if (m.State == store.MessageDropped && b.Feedback.After >= 0 || m.State == store.MessageFailed) && m.Reason.Zero() {
@@ -288,7 +292,7 @@ func (p *Part) daily(w *simulation.World, tx *store.Tx) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, m := range messages[min(p.judged, len(messages)):] {
+	for _, m := range sent {
 		service := serviceOf(m.Post.Text)
 		if at, cancelled := p.cancelled[service]; cancelled && m.Asked.After(at) && !m.Undone {
 			w.Complain("bookings: cancelled", "%q was sent after the booking was cancelled at %v", m.Post.Text, at)
@@ -297,5 +301,4 @@ func (p *Part) daily(w *simulation.World, tx *store.Tx) {
 			w.Complain("bookings: at most once", "%q was sent with a key that its booking does not have", m.Post.Text)
 		}
 	}
-	p.judged = len(messages)
 }

@@ -29,10 +29,12 @@ const (
 type Part struct {
 	worker *jobs.Worker // of the process that runs
 	posts  *poststest.Part
+	judged int64              // the last message of the ledger
+	sent   map[string][]int64 // messages by their texts
 }
 
 // New returns the part of a world. It is started after the part with the posts.
-func New(posts *poststest.Part) *Part { return &Part{posts: posts} }
+func New(posts *poststest.Part) *Part { return &Part{posts: posts, sent: map[string][]int64{}} }
 
 // Part is what the simulation plays.
 func (p *Part) Part() simulation.Part {
@@ -185,16 +187,10 @@ func (p *Part) hourly(w *simulation.World, tx *store.Tx) {
 // daily compares what was sent with the history: each run that is done has its message, and no run has two.
 func (p *Part) daily(w *simulation.World, tx *store.Tx) {
 	counts(w, tx)
-	type count struct{ sent, known int }
-	messages := map[string]count{} // by their texts
-	w.Network.Messages(func(m *simulation.Message) bool {
-		n := messages[m.Post.Text]
-		if n.sent++; !m.Undone {
-			n.known++
-		}
-		messages[m.Post.Text] = n
-		return false
-	})
+	for _, m := range w.Network.After(p.judged) {
+		p.sent[m.Post.Text] = append(p.sent[m.Post.Text], m.ID)
+		p.judged = m.ID
+	}
 	for own := range tx.OwnJobs.All() {
 		runs, err := tx.Runs.Of(own.JobName(), store.Query{Limit: 500})
 		if err != nil || runs.Next != "" || tx.Now().Sub(own.CreatedAt) > judgedFor {
@@ -210,7 +206,13 @@ func (p *Part) daily(w *simulation.World, tx *store.Tx) {
 				done++
 			}
 		}
-		sent, known := messages[own.Action.Text].sent, messages[own.Action.Text].known
+		messages := w.Network.Messages(p.sent[own.Action.Text])
+		sent, known := len(messages), 0
+		for _, m := range messages {
+			if !m.Undone {
+				known++
+			}
+		}
 		if done > sent || known > begun {
 			w.Complain("jobs: exactly once", "%s was done %d times of %d runs, and %d messages were sent, %d of them known", own.JobName(), done, begun, sent, known)
 		}

@@ -5,7 +5,6 @@ package noticestest
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"belfry/platform"
@@ -19,13 +18,20 @@ import (
 type Part struct {
 	Worker *notices.Worker // of the process that runs
 	login  uint64
-	judged int       // messages of the ledger
-	ended  uint64    // notices up to this one had ended when they were judged
-	silent time.Time // when a restored file that was not resumed was seen last
+	judged int64                     // the last message of the ledger
+	got    map[string]map[int64]bool // keys of messages, by chat
+	ended  uint64                    // notices up to this one had ended when they were judged
+	silent time.Time                 // when a restored file that was not resumed was seen last
 }
 
 // New returns the part of a world.
-func New() *Part { return &Part{} }
+func New() *Part {
+	p := &Part{got: map[string]map[int64]bool{}}
+	for _, admin := range admins {
+		p.got[admin] = map[int64]bool{}
+	}
+	return p
+}
 
 // admins are the chats of those who are told.
 var admins = []string{"1001", "1002"}
@@ -102,13 +108,13 @@ func (p *Part) hourly(w *simulation.World, tx *store.Tx) {
 
 // daily compares what was told with the network's ledger.
 func (p *Part) daily(w *simulation.World, tx *store.Tx) {
-	got := map[string]map[int64]bool{}
-	messages := w.Network.Messages(func(m *simulation.Message) bool { return slices.Contains(admins, m.Target) })
-	for _, m := range messages {
-		if got[m.Target] == nil {
-			got[m.Target] = map[int64]bool{}
+	var told []simulation.Message
+	for _, m := range w.Network.After(p.judged) {
+		if got := p.got[m.Target]; got != nil {
+			got[m.Post.Key] = true
+			told = append(told, m)
 		}
-		got[m.Target][m.Post.Key] = true
+		p.judged = m.ID
 	}
 	known := map[int64]bool{}
 	ended, forgotten := true, false // by a clock that was months ahead: old notices are not kept
@@ -118,15 +124,14 @@ func (p *Part) daily(w *simulation.World, tx *store.Tx) {
 		if ended = ended && !n.Open(); ended {
 			p.ended = n.ID
 		}
-		if !n.SentAt.IsZero() && n.IdentityID == 0 && n.Edit == 0 && n.Chat != store.WebhookChat && !got[n.Chat][n.Key] {
+		if !n.SentAt.IsZero() && n.IdentityID == 0 && n.Edit == 0 && n.Chat != store.WebhookChat && !p.got[n.Chat][n.Key] {
 			w.Complain("notices: sent", "notice %d (%q) is sent to %s by its record, and is not there", n.ID, n.Text, n.Chat)
 		}
 	}
-	for _, m := range messages[min(p.judged, len(messages)):] {
+	for _, m := range told {
 		if !known[m.Post.Key] && !m.Undone && !forgotten {
 			w.Complain("notices: at most once", "message %d to %s (%q) is no notice's: it was sent with another key, or is told again with others", m.ID, m.Target, m.Post.Text)
 		}
 	}
-	w.Judged(len(messages) - p.judged)
-	p.judged = len(messages)
+	w.Judged(len(told))
 }

@@ -146,19 +146,12 @@ func (p *Part) find(tx *store.Tx, tag string) (store.Post, error) {
 
 // daily compares each post with the network's ledger.
 func (p *Part) daily(w *simulation.World, tx *store.Tx) {
-	sent := map[string][]simulation.Message{}
-	all := p.all()
-	for _, wi := range all {
-		sent[wi.tag] = nil
-	}
-	w.Network.Messages(func(m *simulation.Message) bool {
+	for _, m := range w.Network.After(p.judged) {
 		tag := tagOf(m.Post.Text)
-		if of, asked := sent[tag]; asked {
-			sent[tag] = append(of, *m)
-		}
-		return false
-	})
-	for _, wi := range all {
+		p.sent[tag] = append(p.sent[tag], m.ID)
+		p.judged = m.ID
+	}
+	for _, wi := range p.all() {
 		if wi.doubt {
 			continue
 		}
@@ -168,7 +161,7 @@ func (p *Part) daily(w *simulation.World, tx *store.Tx) {
 			continue
 		}
 		w.Judged(1)
-		p.compare(w, wi, post, sent[wi.tag])
+		p.compare(w, wi, post, w.Network.Messages(p.sent[wi.tag]))
 		if wi.finals++; !post.Status.Final() {
 			wi.finals = 0
 		}

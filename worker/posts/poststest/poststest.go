@@ -30,6 +30,9 @@ type Part struct {
 	wishes map[string]*wish // by tag; those that are not settled
 	ended  map[string]*wish // the others
 	waits  map[uint64]wait  // by login; the last ones
+
+	judged int64              // the last message of the ledger
+	sent   map[string][]int64 // messages by their tags
 }
 
 // wish is what people want of a post, as far as their changes were accepted.
@@ -54,7 +57,7 @@ type wish struct {
 
 // New returns the part of a world.
 func New() *Part {
-	return &Part{wishes: map[string]*wish{}, ended: map[string]*wish{}, waits: map[uint64]wait{}}
+	return &Part{wishes: map[string]*wish{}, ended: map[string]*wish{}, waits: map[uint64]wait{}, sent: map[string][]int64{}}
 }
 
 // Part is what the simulation plays.

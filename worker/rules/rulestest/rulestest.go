@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"belfry/platform"
@@ -30,7 +31,7 @@ const (
 type Part struct {
 	Worker *rules.Worker // of the process that runs
 	posts  *poststest.Part
-	judged int    // messages of the ledger
+	judged int64  // the last message of the ledger
 	run    uint64 // the last one when it was judged last
 	seen   map[string]bool
 }
@@ -268,14 +269,15 @@ func (p *Part) daily(w *simulation.World, tx *store.Tx) {
 		p.run = run.ID
 		break
 	}
-	messages := w.Network.Messages(func(m *simulation.Message) bool { return len(m.Post.Text) > 10 && m.Post.Text[:10] == "rule text " })
-	for _, m := range messages[min(p.judged, len(messages)):] {
-		if key := m.Post.Text + m.Target; p.seen[key] {
-			w.Complain("rules: at most once", "%q was published twice in %s", m.Post.Text, m.Target)
-		} else {
-			p.seen[key] = true
+	for _, m := range w.Network.After(p.judged) {
+		if p.judged = m.ID; !strings.HasPrefix(m.Post.Text, "rule text ") {
+			continue
 		}
+		w.Judged(1)
+		key := m.Post.Text + m.Target
+		if p.seen[key] {
+			w.Complain("rules: at most once", "%q was published twice in %s", m.Post.Text, m.Target)
+		}
+		p.seen[key] = true
 	}
-	w.Judged(len(messages) - p.judged)
-	p.judged = len(messages)
 }
