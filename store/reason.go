@@ -19,7 +19,7 @@ type ReasonCode string
 // The reasons.
 const (
 	ReasonRetry         ReasonCode = "retry"          // a transient failure; tried again
-	ReasonFlood         ReasonCode = "flood_wait"     // the network made the identity wait, with all or with looking names up
+	ReasonFlood         ReasonCode = "flood_wait"     // the network made the identity wait, for all or for looking chats up
 	ReasonSlowmode      ReasonCode = "slow_mode"      // the network made the chat wait
 	ReasonRefused       ReasonCode = "refused"        // the network will not take it
 	ReasonGaveUp        ReasonCode = "gave_up"        // all attempts were used

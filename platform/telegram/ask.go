@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/gotd/td/tg"
-	"github.com/gotd/td/tgerr"
 
 	"belfry/platform"
 	"belfry/store"
@@ -73,7 +72,7 @@ func (n *Network) ask(ctx context.Context, c *connection, api *tg.Client, t targ
 	case t.invite != "":
 		p, err = n.askInvite(ctx, c, api, t.invite)
 	case t.username != "":
-		p, err = c.askName(ctx, api, t.username)
+		p, err = askName(ctx, api, t.username)
 	case user && t.typ != store.PeerChat:
 		p, err = n.askDialogs(ctx, c, api, t)
 	default:
@@ -99,32 +98,12 @@ func askSlowmode(ctx context.Context, api *tg.Client, p *place) error {
 	return nil
 }
 
-func (c *connection) askName(ctx context.Context, api *tg.Client, name string) (place, error) {
-	r, err := c.resolve(ctx, api, name)
+func askName(ctx context.Context, api *tg.Client, name string) (place, error) {
+	r, err := api.ContactsResolveUsername(ctx, &tg.ContactsResolveUsernameRequest{Username: name})
 	if err != nil {
 		return place{}, fmt.Errorf("resolve @%s: %w", name, err)
 	}
 	return pick(peerRef(r.Peer), r.Chats, r.Users)
-}
-
-// resolve asks who has a user name. While Telegram makes the identity wait for that, it is not asked for another one.
-func (c *connection) resolve(ctx context.Context, api *tg.Client, name string) (*tg.ContactsResolvedPeer, error) {
-	c.mu.Lock()
-	left := time.Until(c.resolves)
-	c.mu.Unlock()
-	if left > 0 {
-		return nil, tgerr.New(420, fmt.Sprintf("FLOOD_WAIT_%d", int(left/time.Second)+1))
-	}
-	r, err := api.ContactsResolveUsername(ctx, &tg.ContactsResolveUsernameRequest{Username: name})
-	if err == nil {
-		return r, nil
-	}
-	if e := sortError(err, false); e.Kind == platform.Wait {
-		c.mu.Lock()
-		c.resolves = time.Now().Add(e.Wait)
-		c.mu.Unlock()
-	}
-	return nil, err
 }
 
 // askID asks for a chat by its id alone, which is enough for basic groups, and for a bot also where
@@ -232,7 +211,7 @@ func (n *Network) Taken(ctx context.Context, identityID uint64, name string) (bo
 	if err != nil {
 		return false, err
 	}
-	if _, err = c.resolve(ctx, api, name); err == nil {
+	if _, err = api.ContactsResolveUsername(ctx, &tg.ContactsResolveUsernameRequest{Username: name}); err == nil {
 		return true, nil
 	}
 	e := c.sorted(api, fmt.Errorf("look up @%s: %w", name, err), false)

@@ -179,7 +179,10 @@ func TestListOfChatsThatHasToWaitSaysSo(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	r.srv.Fail(dialogsID, 1, 420, "FLOOD_WAIT_30")
-	r.unresolved("-1001500009999", platform.Wait, platform.ScopeIdentity)
+	r.unresolved("-1001500009999", platform.Wait, platform.ScopeChat)
+	pages := r.srv.Calls(dialogsID)
+	r.unresolved("-1001500008888", platform.Wait, platform.ScopeChat)
+	r.calls(dialogsID, pages) // Telegram is not asked again before the time
 	if _, err := r.network.Chats(r.ctx, r.id); err != nil {
 		t.Error(err)
 	}

@@ -74,7 +74,7 @@ type connection struct {
 	self    *tg.User        // who it was logged in as last
 	final   *platform.Error // why it was given up
 
-	resolves time.Time // before which Telegram does not want to be asked for another user name
+	lookUps map[notation]time.Time // before which Telegram does not want to be asked for another chat
 }
 
 func newConnection(n *Network, identityID uint64, cancel context.CancelFunc) *connection {
@@ -88,6 +88,7 @@ func newConnection(n *Network, identityID uint64, cancel context.CancelFunc) *co
 		uploads:  newUploads(),
 		changed:  make(chan struct{}),
 		silent:   make(map[string]int),
+		lookUps:  make(map[notation]time.Time),
 		silence:  time.NewTimer(time.Hour), // each life has its own
 		status:   platform.Connection{State: platform.Connecting, Since: n.cfg.Now().UTC()},
 	}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/gotd/td/tg"
+	"github.com/gotd/td/tgerr"
 
 	"belfry/platform"
 	"belfry/store"
@@ -78,18 +80,51 @@ func (n *Network) place(ctx context.Context, c *connection, api *tg.Client, t ta
 	return p, n.storePlace(p)
 }
 
-// lookUp asks for a chat that is to be sent to. Where Telegram asks to wait for a name or an invitation, which it does for
-// the longest, only this chat has to: those that were met are not looked up.
-func (n *Network) lookUp(ctx context.Context, c *connection, api *tg.Client, t target) (place, error) {
-	p, err := n.ask(ctx, c, api, t)
+// notation is how a target names its chat. Each is looked up by another method of Telegram's, with waits of its own.
+type notation int
+
+const (
+	byID notation = iota
+	byName
+	byInvite
+)
+
+func (t target) notation() notation {
+	switch {
+	case t.invite != "":
+		return byInvite
+	case t.username != "":
+		return byName
+	}
+	return byID
+}
+
+// lookUp asks for a chat that is to be sent to. Where Telegram asks to wait, which it does for the longest here, only
+// chats that have to be looked up in the same way do: those that were met need not be, and Telegram is not asked again
+// before the time.
+func (n *Network) lookUp(ctx context.Context, c *connection, api *tg.Client, t target) (p place, err error) {
+	c.mu.Lock()
+	left := time.Until(c.lookUps[t.notation()])
+	c.mu.Unlock()
+	if left > 0 {
+		err = tgerr.New(420, fmt.Sprintf("FLOOD_WAIT_%d", int(left/time.Second)+1))
+	} else {
+		p, err = n.ask(ctx, c, api, t)
+	}
 	if err == nil {
 		return p, nil
 	}
-	if e := *sortError(err, false); e.Kind == platform.Wait && t.username+t.invite != "" {
-		e.Scope, e.Field = platform.ScopeChat, "target"
-		return p, &e
+	e := *sortError(err, false)
+	if e.Kind != platform.Wait {
+		return p, err
 	}
-	return p, err
+	if left <= 0 {
+		c.mu.Lock()
+		c.lookUps[t.notation()] = time.Now().Add(e.Wait)
+		c.mu.Unlock()
+	}
+	e.Scope, e.Field = platform.ScopeChat, "target"
+	return p, &e
 }
 
 func (n *Network) storePlace(p place) error {
