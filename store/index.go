@@ -104,15 +104,15 @@ func (t *table[T]) first(name string, k key) (T, error) {
 	if t.def().cache == nil {
 		return t.find(name, k)
 	}
-	i := t.def().bucket + 1 + t.indexNumber(name)
-	if known, has := t.tx.found[foundKey{t.tx.names[i], string(k)}]; has {
+	bucket := t.def().bucket + 1 + t.indexNumber(name)
+	if known, has := t.tx.found[foundKey{bucket, string(k)}]; has {
 		return known.row.(T), known.err
 	}
 	row, err := t.find(name, k)
 	if len(t.tx.found) >= maxFound || t.tx.found == nil {
 		t.tx.found = make(map[foundKey]found)
 	}
-	t.tx.found[foundKey{t.tx.names[i], string(k)}] = found{row, err}
+	t.tx.found[foundKey{bucket, string(k)}] = found{row, err}
 	return row, err
 }
 

@@ -30,8 +30,11 @@ type Tx struct {
 	counted map[countKey]int   // what is to be added to counted indexes
 }
 
-// foundKey is a key of an index, by the name of the index.
-type foundKey struct{ index, key string }
+// foundKey is a key of an index, by the number of its bucket.
+type foundKey struct {
+	bucket int
+	key    string
+}
 
 // maxFound bounds how many of them a transaction keeps.
 const maxFound = 1000
