@@ -139,10 +139,6 @@ func (s *Scheduler) servedLast() string {
 
 // claimLane claims up to n jobs of a lane.
 func (s *Scheduler) claimLane(tx *store.Tx, lane string, n int, c *claims) error {
-	type entry struct {
-		id  uint64
-		due time.Time
-	}
 	var due []entry // all of them before anything is written
 	for id, at := range tx.Jobs.Queue(lane) {
 		if len(due) >= min(n, c.limit-c.handled) || at.After(tx.Now()) {
@@ -156,41 +152,49 @@ func (s *Scheduler) claimLane(tx *store.Tx, lane string, n int, c *claims) error
 		if c.isFull() {
 			break
 		}
-		if err := s.claimJob(tx, lane, e.id, e.due, c); err != nil {
+		r := new(run)
+		claimed, err := s.claimJob(tx, lane, e, c.refused[e.id], r)
+		if err != nil {
 			return &jobError{id: e.id, at: c.handled, err: err}
 		}
-		c.handled++
+		if c.handled++; claimed {
+			c.runs = append(c.runs, r)
+		}
 	}
 	return nil
 }
 
-// claimJob deals with a job that the queue names. Whatever it does, the job is not at the head of its lane
-// afterwards, so that the loop never meets it again and again.
-func (s *Scheduler) claimJob(tx *store.Tx, lane string, id uint64, due time.Time, c *claims) error {
-	r := new(run)
+// entry is a job as the queue names it.
+type entry struct {
+	id  uint64
+	due time.Time
+}
+
+// claimJob deals with a job that the queue names, and reports whether it is claimed: then r is its run. bad is what was
+// wrong with it before. Whatever it does, the job is not at the head of its lane afterwards, so that the loop never
+// meets it again and again.
+func (s *Scheduler) claimJob(tx *store.Tx, lane string, e entry, bad error, r *run) (claimed bool, err error) {
 	job := &r.job
-	if err := tx.Jobs.Read(id, job); err != nil { // it is damaged, or the queue is
-		s.passOver(id, err)
-		return nil
+	if err := tx.Jobs.Read(e.id, job); err != nil { // it is damaged, or the queue is
+		s.passOver(e.id, err)
+		return false, nil
 	}
-	if job.State != store.JobWaiting || job.Lane != lane || !job.Due.Equal(due) {
-		if tx.Jobs.Waits(lane, due, id) { // else the end of another job has changed it in this transaction
-			s.passOver(id, errors.New("the queue does not say the same as the job"))
+	if job.State != store.JobWaiting || job.Lane != lane || !job.Due.Equal(e.due) {
+		if tx.Jobs.Waits(lane, e.due, e.id) { // else the end of another job has changed it in this transaction
+			s.passOver(e.id, errors.New("the queue does not say the same as the job"))
 		}
-		return nil
+		return false, nil
 	}
-	bad := c.refused[id]
 	notBegun, failed := errors.AsType[beginError](bad)
 	if bad != nil && !failed {
-		return s.setAside(tx, job, store.Reason{Code: store.ReasonError, Detail: firstLine(bad)})
+		return false, s.setAside(tx, job, store.Reason{Code: store.ReasonError, Detail: firstLine(bad)})
 	}
 	if job.Occurrence.After(tx.Now()) && !job.Requested { // the clock was set back since it was begun
 		returnToOccurrence(tx.Now(), job)
-		return tx.Jobs.Put(job)
+		return false, tx.Jobs.Put(job)
 	}
-	ready, err := s.prepare(tx, job)
-	if err != nil || !ready {
-		return err
+	if ready, err := s.prepare(tx, job); err != nil || !ready {
+		return false, err
 	}
 	kind := s.cfg.Kinds[job.Kind]
 	if job.Timeout > 0 {
@@ -203,16 +207,15 @@ func (s *Scheduler) claimJob(tx *store.Tx, lane string, id uint64, due time.Time
 	job.Attempt++
 	job.Reason, job.WallClock = store.Reason{}, false
 	if err := tx.Jobs.Put(job); err != nil {
-		return err
+		return false, err
 	}
 	if failed {
 		kind.Worker = notBegun
 	} else if kind.Worker, err = begin(tx, kind.Worker, *job); err != nil {
-		return err
+		return false, err
 	}
 	r.kind = kind
-	c.runs = append(c.runs, r)
-	return nil
+	return true, nil
 }
 
 // begin lets a worker begin the run of a job that has been claimed, and returns what does the run.
@@ -287,10 +290,10 @@ func shelve(tx *store.Tx, job *store.Job, why store.Reason) error {
 
 // record adds to the history a run of the job that did not take place.
 func (s *Scheduler) record(tx *store.Tx, job store.Job, result store.Result, why store.Reason) error {
-	past := store.Run{
+	past := &store.Run{
 		Job: job.Name, Kind: job.Kind, Lane: job.Lane, Occurrence: job.Occurrence, Ended: tx.Now(),
 		Attempt: job.Attempt, Result: result, Reason: why, Missed: job.Missed,
 	}
 	s.observe(tx, past, time.Time{})
-	return tx.Runs.Add(&past)
+	return tx.Runs.Add(past)
 }

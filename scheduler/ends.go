@@ -22,18 +22,18 @@ type Ends struct {
 	Reason  store.Reason // of that one
 }
 
-// observe tells of a run when the transaction is on the disk.
-func (s *Scheduler) observe(tx *store.Tx, past store.Run, due time.Time) {
+// observe tells of a run, as it is then, when the transaction is on the disk.
+func (s *Scheduler) observe(tx *store.Tx, past *store.Run, due time.Time) {
 	tx.After(func() {
 		s.noteEnd(past)
 		if s.cfg.Observe != nil {
-			s.cfg.Observe(past, due)
+			s.cfg.Observe(*past, due)
 		}
 	})
 }
 
 // noteEnd keeps how a run ended, unless that says nothing about its kind.
-func (s *Scheduler) noteEnd(past store.Run) {
+func (s *Scheduler) noteEnd(past *store.Run) {
 	if past.Result == store.ResultInterrupted || past.Result == store.ResultSkipped {
 		return
 	}
@@ -60,7 +60,7 @@ func (s *Scheduler) readEnds() error {
 		return nil
 	})
 	for _, past := range slices.Backward(last) {
-		s.noteEnd(past)
+		s.noteEnd(&past)
 	}
 	return err
 }

@@ -133,9 +133,10 @@ type ending struct {
 	run     *run
 	out     Outcome
 	err     error
-	hand    bool  // claim the next job of the lane in the same commit
-	shelved bool  // the job is set aside, whatever else would follow
-	mistake error // why the transaction could not be made, if that is not the store's fault
+	hand    bool      // claim the next job of the lane in the same commit
+	shelved bool      // the job is set aside, whatever else would follow
+	mistake error     // why the transaction could not be made, if that is not the store's fault
+	past    store.Run // its record
 }
 
 // simplify leaves out what could not be written, and reports whether there was anything to leave
@@ -165,12 +166,15 @@ func (e *ending) simplify(s *Scheduler) bool {
 func (s *Scheduler) commitEnd(e *ending) (next *run, err error) {
 	s.handing.RLock()
 	defer s.handing.RUnlock()
-	hand := e.hand && s.mayHandOver(e.run.job.Lane)
+	var room *run // for the next one, made where no other waits for it
+	if e.hand && s.mayHandOver(e.run.job.Lane) {
+		room = new(run)
+	}
 	err = s.update(func(tx *store.Tx) error {
 		next, e.mistake = nil, nil
 		e.mistake = guard(func() error { return s.finish(tx, e) })
-		if e.mistake == nil && hand {
-			next, e.mistake = s.claimNext(tx, e.run.job.Lane)
+		if e.mistake == nil && room != nil {
+			next, e.mistake = s.claimNext(tx, e.run.job.Lane, room)
 		}
 		return e.mistake
 	})
@@ -206,28 +210,31 @@ func (s *Scheduler) mayHandOver(lane string) bool {
 	return !s.stopping && !s.moving && s.lanes[lane] == s.cfg.LaneLimit(lane)
 }
 
-// claimNext claims the next job of a lane, if one is due.
-func (s *Scheduler) claimNext(tx *store.Tx, lane string) (*run, error) {
+// claimNext claims the next job of a lane, if one is due, most often into room.
+func (s *Scheduler) claimNext(tx *store.Tx, lane string, room *run) (*run, error) {
 	paused, err := s.readPause(tx)
 	if err != nil || !s.mayClaim(tx, lane, paused) {
 		return nil, err
 	}
-	c := claims{limit: 1}
 	id, due, found := tx.Jobs.First(lane)
-	switch {
-	case !found || due.After(tx.Now()):
+	if !found || due.After(tx.Now()) {
 		return nil, nil
-	case s.passedFor(id) > 0: // one behind it may be due, too
-		err = s.claimLane(tx, lane, 1, &c)
-	default:
-		if err = s.claimJob(tx, lane, id, due, &c); err != nil {
-			err = &jobError{id: id, err: err}
+	}
+	if s.passedFor(id) > 0 { // one behind it may be due, too
+		c := claims{limit: 1}
+		if err := s.claimLane(tx, lane, 1, &c); err != nil || len(c.runs) == 0 {
+			return nil, err
 		}
+		return c.runs[0], nil
 	}
-	if err != nil || len(c.runs) == 0 {
-		return nil, err
+	claimed, err := s.claimJob(tx, lane, entry{id, due}, nil, room)
+	switch {
+	case err != nil:
+		return nil, &jobError{id: id, err: err}
+	case !claimed:
+		return nil, nil
 	}
-	return c.runs[0], nil
+	return room, nil
 }
 
 // handOver frees the run's slot, or gives it to the next one. The loop looks for something to do

@@ -25,14 +25,18 @@ func (s *Scheduler) finish(tx *store.Tx, e *ending) error {
 	if job.State != store.JobRunning || !job.Started.Equal(r.job.Started) || job.Attempt != r.job.Attempt {
 		return nil // likewise
 	}
-	past := &s.past
+	past := &e.past
 	*past = store.Run{
 		Job: job.Name, Kind: job.Kind, Lane: job.Lane, Occurrence: r.job.Occurrence,
 		Started: r.job.Started, Ended: tx.Now(), Attempt: r.job.Attempt, Missed: job.Missed,
 	}
 	s.judge(past, r, out, e.err)
-	s.observe(tx, *past, r.job.Due)
-	held, _ := tx.Holds.Until(r.job.Lane)
+	s.observe(tx, past, r.job.Due)
+	var held time.Time // its lane, before
+	mayHold := out.Write != nil || !out.Hold.IsZero()
+	if mayHold {
+		held, _ = tx.Holds.Until(r.job.Lane)
+	}
 	if out.Write != nil {
 		if err := out.Write(tx); err != nil {
 			return err
@@ -59,14 +63,16 @@ func (s *Scheduler) finish(tx *store.Tx, e *ending) error {
 	}
 	switch {
 	case past.Result == store.ResultInterrupted: // it says nothing
-	case !inVain(*past):
+	case !inVain(past):
 		job.VainSince = time.Time{}
 	case job.VainSince.IsZero() || job.VainSince.After(tx.Now()): // or the clock was set back
 		job.VainSince = past.Started
 	}
 	s.notePlanned(job.Name)
-	if until, _ := tx.Holds.Until(r.job.Lane); !until.Equal(held) {
-		s.notePlanned(ofLane(r.job.Lane))
+	if mayHold {
+		if until, _ := tx.Holds.Until(r.job.Lane); !until.Equal(held) {
+			s.notePlanned(ofLane(r.job.Lane))
+		}
 	}
 	if out.SetAside && e.err == nil && !job.Removed {
 		err = shelve(tx, job, out.Reason)
@@ -88,7 +94,7 @@ func (s *Scheduler) finish(tx *store.Tx, e *ending) error {
 }
 
 // inVain reports whether a run has led to nothing: it failed, or is to be tried again.
-func inVain(past store.Run) bool {
+func inVain(past *store.Run) bool {
 	code := past.Reason.Code
 	return past.Result == store.ResultFailed || past.Result == store.ResultAgain && (code == store.ReasonNotConnected || code == store.ReasonRetry)
 }

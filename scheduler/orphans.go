@@ -79,7 +79,7 @@ func (s *Scheduler) interrupted(tx *store.Tx, job *store.Job) error {
 		why.N, why.Of = job.Broken, maxBroken
 	}
 	past.Reason = why
-	s.observe(tx, past, time.Time{})
+	s.observe(tx, &past, time.Time{})
 	job.LastRun, job.LastResult, job.LastReason = past.Started, past.Result, past.Reason
 	job.Started, job.LeaseEnd = time.Time{}, time.Time{}
 	switch {

@@ -157,7 +157,6 @@ type Scheduler struct {
 	update func(fn func(*store.Tx) error) error
 
 	ended store.Job // the row of a run whose end is written; transactions come one after the other
-	past  store.Run // its record
 
 	// handing is held for reading from before a transaction in which the end of a run claims the
 	// next one until that is in active; for writing while jobs are looked for that run nowhere. It
