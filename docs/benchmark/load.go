@@ -23,7 +23,9 @@ type lateness struct {
 // begun is when a run was due, and when it began.
 type begun struct{ due, at time.Time }
 
-func newLateness(want int) *lateness { return &lateness{want: want, done: make(chan struct{})} }
+func newLateness(want int) *lateness {
+	return &lateness{all: make([]begun, 0, want), want: want, done: make(chan struct{})}
+}
 
 func (l *lateness) note(job store.Job) {
 	now := time.Now()
