@@ -21,6 +21,7 @@ const (
 	gatherFactor = 3
 	maxGather    = 2 * time.Millisecond
 	maxQuorum    = 64
+	lately       = 100 * time.Millisecond // since the last commit ended
 )
 
 const (
@@ -88,7 +89,8 @@ func (db *DB) commitWaiting(done <-chan struct{}) {
 			return
 		}
 		group, left := db.commitGroup(group)
-		db.took = time.Since(begun)
+		db.ended = time.Now()
+		db.took = db.ended.Sub(begun)
 		db.mu.Lock()
 		db.waiting = slices.Concat(left, db.waiting)
 		db.together = max(len(group), db.together*3/4)
@@ -123,6 +125,9 @@ func (db *DB) gather() []*call {
 	defer db.mu.Unlock()
 	if len(db.waiting) == 0 {
 		return nil
+	}
+	if time.Since(db.ended) > lately {
+		db.together = 0
 	}
 	wait := min(gatherFactor*db.took, maxGather)
 	if len(db.waiting) < db.quorum() && wait > 0 {

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 // TestUpdatesJoinTheCommitThatIsUnderWay puts updates beside one that is being worked on: they join it until as many
@@ -19,7 +21,7 @@ func TestUpdatesJoinTheCommitThatIsUnderWay(t *testing.T) {
 		db := newDB(t, Options{})
 		before := db.Commits()
 		db.mu.Lock()
-		db.together, db.took = c.together, 0
+		db.together, db.took, db.ended = c.together, 0, time.Now()
 		db.mu.Unlock()
 		var others sync.WaitGroup
 		var once sync.Once
@@ -47,13 +49,32 @@ func TestUpdatesJoinTheCommitThatIsUnderWay(t *testing.T) {
 	}
 }
 
+// TestWhoComesAfterAPauseWaitsForNobody makes a lone update after others have come together: it waits for them right
+// afterwards, and not any more when that was a while ago.
+func TestWhoComesAfterAPauseWaitsForNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db := newDB(t, Options{})
+		for _, c := range []struct{ pause, waits time.Duration }{{0, maxGather}, {lately + 1, 0}} {
+			db.mu.Lock()
+			db.together, db.took, db.ended = 2, time.Second, time.Now()
+			db.mu.Unlock()
+			time.Sleep(c.pause)
+			begun := time.Now()
+			mustUpdate(t, db, func(tx *Tx) error { return tx.Settings.Put(setting(c.pause.String())) })
+			if waited := time.Since(begun); waited != c.waits {
+				t.Errorf("after %s it has waited %s, want %s", c.pause, waited, c.waits)
+			}
+		}
+	})
+}
+
 // TestAFailureThatJoinsHoldsUpNobody has updates that fail after they wrote join a commit, each when the one before it is
 // taken out: the commit ends with as many as came together lately.
 func TestAFailureThatJoinsHoldsUpNobody(t *testing.T) {
 	const together, most = 4, 50
 	db := newDB(t, Options{})
 	db.mu.Lock()
-	db.together, db.took = together, 0
+	db.together, db.took, db.ended = together, 0, time.Now()
 	db.mu.Unlock()
 	var fails sync.WaitGroup
 	failed, before := 0, 0 // of the goroutine that commits

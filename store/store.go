@@ -99,6 +99,7 @@ type DB struct {
 	guard    *guard        // used by the holder of turn
 	memory   *memory       // of the write transactions, of which there is one at a time
 	took     time.Duration // by the last commit; the holder of turn's
+	ended    time.Time     // when that was
 	mu       sync.Mutex
 	waiting  []*call       // updates for the next commit
 	together int           // updates that came together lately: as many as a commit did, a quarter less with each that follows
