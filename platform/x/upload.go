@@ -221,6 +221,19 @@ func (c *content) category(m platform.Media, of int) (category, why string) {
 	return category, ""
 }
 
+// measure reads a medium whose size is not known.
+func (c *content) measure() error {
+	data, err := io.ReadAll(io.LimitReader(c.Reader, maxGIF+1))
+	switch {
+	case err != nil:
+		return fmt.Errorf("fetch the media: %w", platform.WithoutURL(err))
+	case len(data) > maxGIF:
+		return refused("media", fmt.Sprintf("it has more than %d MB, and its site does not say how many: upload the file", maxGIF>>20))
+	}
+	c.Reader, c.size = bytes.NewReader(data), int64(len(data))
+	return nil
+}
+
 // open opens a medium and finds out its size and type. An error that will not pass is a [*platform.Error].
 func (n *Network) open(ctx context.Context, m platform.Media) (*content, error) {
 	c := &content{}
@@ -234,9 +247,15 @@ func (n *Network) open(ctx context.Context, m platform.Media) (*content, error) 
 			return nil, fmt.Errorf("fetch the media: %w", platform.WithoutURL(err))
 		}
 		c.Reader, c.Closer, c.size = response.Body, response.Body, response.ContentLength
-		if response.StatusCode != http.StatusOK || c.size < 0 {
+		if response.StatusCode != http.StatusOK {
 			c.Close()
-			return nil, fmt.Errorf("fetch the media: the answer was %s with %d bytes", response.Status, c.size)
+			return nil, fmt.Errorf("fetch the media: the answer was %s", response.Status)
+		}
+		if c.size < 0 { // the site does not say it
+			if err := c.measure(); err != nil {
+				c.Close()
+				return nil, err
+			}
 		}
 	} else if m.ID != 0 {
 		f, err := n.cfg.Media(m.ID)

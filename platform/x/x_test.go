@@ -415,6 +415,34 @@ func TestADownloadThatIsCutOffIsTriedAgain(t *testing.T) {
 	}
 }
 
+// Many sites do not say how large it is what they make on demand.
+func TestAPictureWhoseSiteNamesNoLengthIsPublished(t *testing.T) {
+	b := newBench(t)
+	large := append(bytes.Clone(picture), make([]byte, 16<<20)...)
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.(http.Flusher).Flush()
+		_, _ = w.Write(map[string][]byte{"/small": picture, "/large": large}[r.URL.Path])
+	}))
+	defer site.Close()
+	var private fetch.Allowed
+	if err := private.UnmarshalText([]byte("127.0.0.1")); err != nil {
+		t.Fatal(err)
+	}
+	net, err := x.New(x.Config{URL: b.server.URL, Keys: b.keys, Now: b.now, Private: private})
+	if err != nil {
+		t.Fatal(err)
+	}
+	post := platform.Post{Key: 1, Text: "photo", Media: []platform.Media{{Kind: platform.Photo, URL: site.URL + "/small"}}}
+	if _, err, _ := platformtest.Drive(net.Publisher(1), post, 12, nil, nil); err != nil || !bytes.Equal(b.server.Media(b.server.Posts()[0].MediaIDs[0]), picture) {
+		t.Error(err)
+	}
+	post.Media[0].URL = site.URL + "/large"
+	_, err = net.Publisher(1).Publish(context.Background(), post)
+	if e := platform.AsError(err); e.Kind != platform.Refused || e.Field != "media[0]" {
+		t.Errorf("too large: %s, %q: %v", e.Kind, e.Field, err)
+	}
+}
+
 func TestAFilmThatIsNeverProcessedFails(t *testing.T) {
 	b := newBench(t)
 	for range 3 {
