@@ -27,7 +27,7 @@ const (
 	// Deadline is how long reading a feed may take.
 	Deadline = 30 * time.Second
 	maxFeed  = 8 << 20 // bytes
-	maxItems = 4000    // of a feed, the first ones
+	maxItems = 4000    // of a feed, the newest ones
 	// What an item says is cut to so many characters.
 	maxTitle, maxSummary = 300, 600
 )
@@ -92,11 +92,12 @@ func Parse(data []byte) ([]Item, error) {
 	if err != nil {
 		return nil, failed(platform.Refused, "the address leads to no feed: %w", err)
 	}
-	found := read.Items[:min(len(read.Items), maxItems)]
+	found := read.Items
 	slices.Reverse(found)
 	if !slices.ContainsFunc(found, func(i *gofeed.Item) bool { return i.PublishedParsed == nil }) {
 		slices.SortStableFunc(found, func(a, b *gofeed.Item) int { return a.PublishedParsed.Compare(*b.PublishedParsed) })
 	}
+	found = found[max(0, len(found)-maxItems):]
 	items := make([]Item, 0, len(found))
 	for _, i := range found {
 		item := Item{Title: shorten(plain(i.Title), maxTitle), Link: strings.TrimSpace(i.Link), Summary: shorten(plain(i.Description), maxSummary)}

@@ -1,10 +1,12 @@
 package feed
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"belfry/platform"
 	"belfry/platform/fetch"
@@ -29,6 +31,23 @@ func TestItemsComeWithTheOldestFirstAndWithoutMarkup(t *testing.T) {
 	changed, err := Parse([]byte(strings.ReplaceAll(rss, "Second", "Changed")))
 	if err != nil || changed[1].Mark != items[1].Mark {
 		t.Errorf("%+v, %v: a changed item is another one", changed, err)
+	}
+}
+
+func TestTheNewestOfALongFeedAreRead(t *testing.T) {
+	var text strings.Builder
+	text.WriteString(`<rss version="2.0"><channel>`)
+	first := time.Date(2010, 1, 1, 0, 0, 0, 0, time.UTC)
+	for i := range maxItems + 100 { // the oldest first
+		fmt.Fprintf(&text, "<item><title>%d</title><pubDate>%s</pubDate></item>", i, first.AddDate(0, 0, i).Format(time.RFC1123Z))
+	}
+	text.WriteString(`</channel></rss>`)
+	items, err := Parse([]byte(text.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(items) != maxItems || items[0].Title != "100" || items[maxItems-1].Title != "4099" {
+		t.Errorf("%d items from %s to %s", len(items), items[0].Title, items[len(items)-1].Title)
 	}
 }
 
