@@ -108,7 +108,7 @@ func (b Booking) Jobs() (jobs []Job) {
 	if b.Status.Final() {
 		return nil
 	}
-	lane := fmt.Sprintf("bookings:%d", b.IdentityID)
+	lane := bookingLane(b.IdentityID)
 	var dates []time.Time
 	for _, r := range b.Reminders {
 		if r.State == MessageWaiting && (len(dates) == 0 || r.At.After(dates[len(dates)-1])) {
@@ -120,6 +120,8 @@ func (b Booking) Jobs() (jobs []Job) {
 	}
 	return append(jobs, Job{Name: b.FeedbackName(), Kind: FeedbackKind, Subject: b.ID, Lane: lane, Trigger: Trigger{At: b.Feedback.At}})
 }
+
+func bookingLane(identityID uint64) string { return fmt.Sprint("bookings:", identityID) }
 
 // Bookings is the table of bookings.
 type Bookings struct{ Table[Booking] }

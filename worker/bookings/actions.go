@@ -14,6 +14,7 @@ import (
 	"belfry/i18n"
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker"
 	"belfry/worker/identities"
 )
 
@@ -177,14 +178,16 @@ func (w *Worker) write(tx *store.Tx, s Settings, b *store.Booking, r Request) er
 	}
 	if moved && b.ID != 0 {
 		b.Moves++
-		b.Status = store.BookingBooked // what the client has confirmed was another time
+	}
+	if b.ID != 0 && (moved || !strings.EqualFold(b.Client, was.Client)) {
+		b.Status = store.BookingBooked // what was confirmed was another time, or by somebody else
 	}
 	planned := !moved && b.Duration == was.Duration && b.Feedback.After == was.Feedback.After && b.Zone == was.Zone && sameReminders(was, before)
 	if !planned {
 		s.plan(b, before, moved, tx.Now(), zone)
 	}
 	b.UpdatedAt = tx.Now()
-	if err := tx.Bookings.Put(b); err != nil || planned && b.IdentityID == was.IdentityID {
+	if err := tx.Bookings.Put(b); err != nil || planned {
 		return err
 	}
 	return putJobs(tx, *b)
@@ -270,12 +273,24 @@ func (w *Worker) Change(tx *store.Tx, id uint64, change func(*Request)) (store.B
 	default:
 		return b, store.Invalid("status", "invalid.not_one_of", r.Status, "booked, confirmed, cancelled")
 	}
-	if r.IdentityID != b.IdentityID {
+	before := b.IdentityID
+	if r.IdentityID != before {
 		if b.IdentityID, err = bot(tx, r.IdentityID); err != nil {
 			return b, err
 		}
 	}
-	return b, w.write(tx, s, &b, r)
+	if err := w.write(tx, s, &b, r); err != nil || b.IdentityID == before {
+		return b, err
+	}
+	err = putJobs(tx, b)
+	for _, job := range b.Jobs() { // what the bot before had to wait for does not keep the other one
+		at := job.Trigger.At
+		if len(job.Trigger.Dates) > 0 {
+			at = job.Trigger.Dates[0]
+		}
+		err = errors.Join(err, tx.Jobs.Wake(job.Name, worker.Later(at, tx.Now())))
+	}
+	return b, err
 }
 
 // Cancel cancels a booking and removes its jobs. One that is cancelled stays as it is.
