@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -67,6 +68,10 @@ const (
 // Lane is the lane of everything that acts as the identity.
 func (i Identity) Lane() string { return i.Platform + ":" + i.Name }
 
+// NamesLane is the lane under which it is kept how long the identity may look no names up. What it sends is not held
+// by that.
+func (i Identity) NamesLane() string { return "names:" + i.Lane() }
+
 // Identities is the table of identities.
 type Identities struct{ Table[Identity] }
 
@@ -124,7 +129,28 @@ func (t Identities) Put(i *Identity) error {
 
 // Delete removes an identity. What waits for it goes on, and finds that it is gone.
 func (t Identities) Delete(id uint64) error {
-	return errors.Join(t.Table.Delete(id), t.in().Holds.EndAwait(id))
+	i, err := t.Get(id)
+	if err == nil {
+		err = t.EndWaits(i)
+	}
+	if errors.Is(err, ErrNotFound) || IsCorrupt(err) {
+		err = nil
+	}
+	return errors.Join(err, t.Table.Delete(id), t.in().Holds.EndAwait(id))
+}
+
+// EndWaits ends what a network has asked an account to wait for: another one takes its place, or may take its name.
+func (t Identities) EndWaits(i Identity) error {
+	lanes := []string{i.Lane(), i.ReadLane(), i.NamesLane(), bookingLane(i.ID), Notice{IdentityID: i.ID}.Lane()}
+	for _, h := range slices.Collect(t.in().Holds.All()) {
+		if lane, _, _ := strings.Cut(h.Lane, "/"); !slices.Contains(lanes, lane) {
+			continue
+		}
+		if err := t.in().Holds.Delete(h.ID); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ByName returns the identity of a platform with the given name, or [ErrNotFound].

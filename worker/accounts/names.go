@@ -31,10 +31,6 @@ func NewNameProber(db *store.DB, names Names) profile.Prober { return nameProber
 // longestHold is how long a login may have to wait before it may look names up.
 const longestHold = 7 * 24 * time.Hour
 
-// lookups is the lane under which it is kept how long a login may look no names up. What it sends is not
-// held by that.
-func lookups(i store.Identity) string { return "names:" + i.Lane() }
-
 // Probe looks a name up.
 func (p nameProber) Probe(ctx context.Context, _ profile.Rule, username string) (profile.Result, error) {
 	asker, held, err := p.asker()
@@ -78,7 +74,7 @@ func (p nameProber) asker() (asker store.Identity, wait time.Duration, err error
 				break
 			}
 		}
-		for _, lane := range []string{lookups(asker), asker.Lane()} {
+		for _, lane := range []string{asker.NamesLane(), asker.Lane()} {
 			until, _ := tx.Holds.Until(lane)
 			if left := until.Sub(tx.Now()); left <= longestHold { // else the clock was wrong when it was written
 				wait = max(wait, left)
@@ -116,7 +112,7 @@ func askers(all []store.Identity) []store.Identity {
 func (p nameProber) hold(i store.Identity, e *platform.Error) error {
 	err := p.db.Update(func(tx *store.Tx) error {
 		until := tx.Now().Add(min(max(0, e.Wait), longestHold))
-		return tx.Holds.Extend(lookups(i), until, store.Reason{Code: store.ReasonFlood, Detail: e.Error()})
+		return tx.Holds.Extend(i.NamesLane(), until, store.Reason{Code: store.ReasonFlood, Detail: e.Error()})
 	})
 	if err != nil {
 		return fmt.Errorf("note that %s may look no names up: %w", i.Name, err)

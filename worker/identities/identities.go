@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -254,9 +255,14 @@ func Change(tx *store.Tx, id uint64, p Patch) (store.Identity, error) {
 		if err := checkToken(token); err != nil {
 			return i, err
 		}
-		if err := forget(tx, id); err != nil {
+		if err := endSession(tx, id); err != nil {
 			return i, err
 		}
+		if bot, _, _ := strings.Cut(token, ":"); bot != strconv.FormatInt(i.NetworkID, 10) {
+			if err := errors.Join(forgetPeers(tx, id), tx.Identities.EndWaits(i)); err != nil {
+				return i, err
+			}
+		} // else it is the same bot, and still may write to those who have written to it
 		i.Secret, i.State, i.Reason = token, store.IdentityNew, store.Reason{}
 	}
 	i.UpdatedAt = tx.Now()
@@ -286,13 +292,21 @@ func Remove(tx *store.Tx, id uint64) error {
 
 // forget deletes what was learned while an identity was logged in.
 func forget(tx *store.Tx, id uint64) error {
+	return errors.Join(endSession(tx, id), forgetPeers(tx, id))
+}
+
+func endSession(tx *store.Tx, id uint64) error {
 	session, err := tx.Sessions.Of(id)
 	if err == nil {
 		err = tx.Sessions.Delete(session.ID)
 	}
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return err
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
 	}
+	return err
+}
+
+func forgetPeers(tx *store.Tx, id uint64) error {
 	for peer := range tx.Peers.Of(id) {
 		if err := tx.Peers.Delete(peer.ID); err != nil {
 			return err
