@@ -7,6 +7,7 @@ import (
 
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker"
 	"belfry/worker/posts"
 )
 
@@ -59,6 +60,13 @@ func (w *Worker) Change(tx *store.Tx, d Draft) (store.Job, error) {
 	}
 	if err := put(tx, changed); err != nil {
 		return store.Job{}, err
+	}
+	job, err := tx.Jobs.ByName(name)
+	if err != nil || was.Action.IdentityID == changed.Action.IdentityID {
+		return job, err
+	}
+	if err := tx.Jobs.Wake(name, worker.Later(job.Occurrence, tx.Now())); err != nil { // it does not wait for the account before
+		return job, err
 	}
 	return tx.Jobs.ByName(name)
 }

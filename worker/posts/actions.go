@@ -12,6 +12,7 @@ import (
 	"belfry/platform"
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker"
 )
 
 // Schedule writes the post and its job. One for the queue takes the next time that is free.
@@ -65,7 +66,11 @@ func (w *Worker) Change(tx *store.Tx, id uint64, d Draft) (store.Post, error) {
 	if err := withdraw(tx, post.JobName()); err != nil {
 		return was, err
 	}
-	return schedule(tx, post, identity, post.ScheduledTime)
+	post, err = schedule(tx, post, identity, post.ScheduledTime)
+	if err == nil && post.IdentityID != was.IdentityID { // the window of the one before is not that of this one
+		err = tx.Jobs.Wake(post.JobName(), worker.Later(post.ScheduledTime, tx.Now()))
+	}
+	return post, err
 }
 
 // withdraw takes back that a post was asked for at once and has not gone out: the time that its owner has just saved
