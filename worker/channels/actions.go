@@ -238,7 +238,11 @@ func (w *Worker) Remove(tx *store.Tx, id uint64) error {
 	if _, err := tx.Jobs.ByName(job.Name); err == nil {
 		job.Trigger.Every = time.Minute // another one, so that it begins anew
 	}
-	return scheduler.Put(tx, job)
+	if err := scheduler.Put(tx, job); err != nil {
+		return err
+	}
+	_, err = scheduler.Resume(tx, job.Name) // it may have been paused among the jobs
+	return err
 }
 
 // unwatch takes a channel out of the watches that look at it, and refuses that where one would find nothing any more.
