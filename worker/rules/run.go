@@ -103,7 +103,7 @@ func (w *Worker) finish(tx *store.Tx, job store.Job, t texts, all []made) error 
 		if err != nil {
 			return err
 		}
-		own.Paused = false
+		own.Paused = own.Paused && !own.Requested // unless somebody has paused it since
 		if err := tx.Jobs.Put(&own); err != nil {
 			return err
 		}
