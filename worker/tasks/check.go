@@ -107,7 +107,11 @@ func (w checker) beginCheck(job store.Job) (task store.Task, page []store.Delive
 			page = append(page, d)
 		}
 		if len(page) == 0 {
-			out.Write = changeTask(task.ID, func(t *store.Task) { t.Check = store.CheckDone })
+			out.Write = changeTask(task.ID, func(t *store.Task) {
+				if t.Checked == task.Checked { // else it was asked for anew
+					t.Check = store.CheckDone
+				}
+			})
 		}
 		return nil
 	})
@@ -176,7 +180,11 @@ func (w checker) found(task store.Task, all []found) func(*store.Tx) error {
 		if len(all) == 0 {
 			return nil
 		}
-		return changeTask(task.ID, func(t *store.Task) { t.Checked = all[len(all)-1].delivery.ID })(tx)
+		return changeTask(task.ID, func(t *store.Task) {
+			if t.Checked == task.Checked { // else it was asked for anew
+				t.Checked = all[len(all)-1].delivery.ID
+			}
+		})(tx)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"belfry/platform"
@@ -191,6 +192,9 @@ func (w *Worker) fix(s *step, chat platform.Chat, asked bool) (ready bool, out s
 			return err
 		}
 		switch {
+		case !why.Zero() && slices.ContainsFunc(d.Tries, store.Try.Unanswered): // it may have the post
+			out, err = w.settleUnasked(tx, s, d, store.DeliveryFailed, store.Reason{Code: store.ReasonUnknown})
+			return err
 		case !why.Zero():
 			out, err = w.settleUnasked(tx, s, d, store.DeliverySkipped, why)
 			return err
