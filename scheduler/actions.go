@@ -25,6 +25,7 @@ func Put(tx *store.Tx, job store.Job) error {
 		return err
 	}
 	same := old.Trigger.Equal(job.Trigger)
+	old.Paused = old.Paused && !old.Removed // the pause was of the one that was deleted
 	old.Kind, old.Subject, old.Lane = job.Kind, job.Subject, job.Lane
 	old.Lateness, old.Timeout, old.Trigger, old.Removed = job.Lateness, job.Timeout, job.Trigger, false
 	old.Attempts, old.Backoff, old.Tags = job.Attempts, job.Backoff, job.Tags
