@@ -32,5 +32,5 @@ func (t Messages) Remove(id uint64) error {
 			return err
 		}
 	}
-	return t.in().Documents.Drop(id)
+	return errors.Join(t.in().Documents.Drop(id), t.in().Streams.release(id))
 }

@@ -1,8 +1,10 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 )
 
@@ -143,7 +145,7 @@ func (s Streams) Replay(name string, message uint64) error {
 	if err != nil {
 		return err
 	}
-	for item := range s.Items.scan("message", key(nil).uint(message), key(nil).uint(message).next()) {
+	for _, item := range slices.Collect(s.Items.scan("message", key(nil).uint(message), key(nil).uint(message).next())) {
 		if item.Group == g.ID { // it waits, or was parked
 			item.Parked, item.Due, item.Attempts = false, s.now(), 0
 			if err := s.Items.Put(&item); err != nil {
@@ -161,6 +163,24 @@ func (s Streams) Replay(name string, message uint64) error {
 		return err
 	}
 	return s.wake(g)
+}
+
+// release has the groups let go of what they have parked of a message that is gone.
+func (s Streams) release(message uint64) error {
+	for item := range s.Items.scan("message", key(nil).uint(message), key(nil).uint(message).next()) {
+		if !item.Parked {
+			continue // its turn comes, and it is skipped
+		}
+		item.Parked, item.Due = false, s.now()
+		g, err := s.Groups.Get(item.Group)
+		if err == nil {
+			err = s.wake(g)
+		}
+		if err := errors.Join(err, s.Items.Put(&item)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Flow is what went into a group and what became of it.
