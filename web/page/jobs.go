@@ -132,6 +132,9 @@ func (v view) jobTitle(p planned) (title, where, link string) {
 	if p.about != "" {
 		return p.about, kind, link
 	}
+	if key := "job.name." + p.Name; v.Has(key) {
+		return v.T("job.name." + p.Name), kind, link
+	}
 	if number, ok := strings.CutPrefix(p.Name, p.Kind+"_"); ok {
 		kind += " " + number
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -277,11 +276,11 @@ func mediaName(m store.Media) string { return url.Values{mediaSource(m): {m.Name
 func (v view) bytes(n int64) string {
 	switch {
 	case n >= 10<<30:
-		return fmt.Sprintf("%s GB", v.Number(int(n>>30)))
+		return v.T("media.gb", int(n>>30))
 	case n >= 1<<20:
-		return fmt.Sprintf("%s MB", v.Number(int(n>>20)))
+		return v.T("media.mb", int(n>>20))
 	}
-	return fmt.Sprintf("%s KB", v.Number(int((n+1023)>>10)))
+	return v.T("media.kb", int((n+1023)>>10))
 }
 
 // picture is the path of what shows a file; empty if nothing does.

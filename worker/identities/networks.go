@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -120,6 +121,9 @@ func canonical(name string) string {
 func (w *Worker) Prepare(ctx context.Context, r Request) (Request, error) {
 	r.Platform = canonical(r.Platform)
 	if r.Platform != instagram.Platform && r.Platform != x.Platform {
+		if err := checkTarget(r.Target); err != nil {
+			return r, err
+		}
 		return r, w.mustHaveApplication()
 	}
 	r.Keys.Token = r.Token
@@ -128,9 +132,23 @@ func (w *Worker) Prepare(ctx context.Context, r Request) (Request, error) {
 	return r, err
 }
 
+// chatForm is how people write a chat of Telegram: @name, a link, or an id.
+var chatForm = regexp.MustCompile(`^(@?[A-Za-z][A-Za-z0-9_]{3,31}|-?[0-9]+|me|(https?://)?(t|telegram)\.(me|dog)/\S+)$`)
+
+// checkTarget refuses a target that is no chat, which else only the next post would find out.
+func checkTarget(target string) error {
+	if target = strings.TrimSpace(target); target != "" && !chatForm.MatchString(target) {
+		return store.Invalid("target", "invalid.chat", target)
+	}
+	return nil
+}
+
 // PrepareChange does for a change what [Worker.Prepare] does for a request.
 func (w *Worker) PrepareChange(ctx context.Context, id uint64, p Patch) (Patch, error) {
 	i, err := w.identity(id)
+	if err == nil && i.Kind != store.IdentityProfile && p.Target != nil {
+		err = checkTarget(*p.Target)
+	}
 	if err != nil || i.Kind != store.IdentityProfile || p.Token == nil && p.Keys == nil {
 		return p, err
 	}

@@ -32,6 +32,12 @@
     else sent[to] = e.timeStamp;
   });
   window.addEventListener('pageshow', function () { sent = {}; });
+  // A form that was refused shows its first wrong field: it may be far below.
+  var wrong = document.querySelector('[aria-invalid="true"]');
+  if (wrong) {
+    wrong.focus({ preventScroll: true });
+    wrong.scrollIntoView({ block: 'center' });
+  }
   // The browser knows its zone; the server does not.
   var zone = document.getElementById('timezone');
   if (zone && !zone.value) zone.value = Intl.DateTimeFormat().resolvedOptions().timeZone;
