@@ -262,7 +262,7 @@ func TestALoginIsAddedChangedAndRemovedAndItsSecretNeverShown(t *testing.T) {
 	h := start(t)
 	const secret = "987654321:AAFsecretsecretsecretsecret"
 	steps := []answered{
-		h.api("POST", "/identities", `{"platform":"telegram","name":"second","token":"`+secret+`","target":"@two"}`),
+		h.api("POST", "/identities", `{"platform":"telegram","name":"second","token":"`+secret+`","target":"@second"}`),
 		h.api("GET", "/identities", ""),
 		h.api("PATCH", "/identities/2", `{"target":"@three"}`),
 	}

@@ -33,7 +33,7 @@ func TestOwnersMakeMoveAndCancelBookingsOnThePage(t *testing.T) {
 	again := form(at(48*time.Hour + 30*time.Minute))
 	again[1] = "two"
 	h.submit("/bookings/new", again...)
-	if a := h.get("/bookings"); !strings.Contains(a.body, "Haircut") || !strings.Contains(a.body, "Same time as") {
+	if a := h.get("/bookings"); !strings.Contains(a.body, "Haircut") || !strings.Contains(a.body, "At the same time as booking") {
 		t.Error(a.body)
 	}
 	for _, path := range []string{"/", "/jobs"} {
@@ -41,7 +41,7 @@ func TestOwnersMakeMoveAndCancelBookingsOnThePage(t *testing.T) {
 			t.Errorf("%s does not say whose reminder comes", path)
 		}
 	}
-	if a := h.get("/bookings/1"); !strings.Contains(a.body, "24h before the start") || !strings.Contains(a.body, "waiting") {
+	if a := h.get("/bookings/1"); !strings.Contains(a.body, "24 hours before the start") || !strings.Contains(a.body, "waiting") {
 		t.Error(a.body)
 	}
 	if a := h.submit("/bookings/1", "do", "confirm"); a.status != http.StatusSeeOther {

@@ -136,7 +136,7 @@ func TestAFailedBroadcastNeedsAttention(t *testing.T) {
 		t.Fatalf("%+v", done)
 	}
 	h.get("/").has(t, "Рассылка 1 не удалась", `href="/tasks/1">Hello</a>`, "у этого аккаунта нет права публиковать в чате", "/tasks/1")
-	h.get("/tasks/1").has(t, "пропущено", "(CHAT_WRITE_FORBIDDEN)", "Повторить в неотправленные чаты")
+	h.get("/tasks/1").has(t, "пропущено", "(CHAT_WRITE_FORBIDDEN)", "Отправить в оставшиеся чаты")
 	h.makeTask("Later", `["@news_one"]`, `,"start_at":"`+h.soon(time.Hour)+`"`)
 	h.get("/").has(t, "Следующий чат рассылки", "Рассылка, 0 из 1")
 	h.get("/jobs").has(t, "Later")
