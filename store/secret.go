@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -118,10 +119,20 @@ func (d *def[T]) locked(tx *Tx) (n int) {
 	return n
 }
 
-// noteSealed tells of logins and other secrets that the key does not open.
-func (db *DB) noteSealed() error {
-	logins, others := make(map[uint64]bool), 0
-	err := db.View(func(tx *Tx) error {
+// KeyOpens reports whether a key opens all secrets of a file that nobody has open.
+func KeyOpens(path string, key []byte) (ok bool, err error) {
+	db, err := Open(path, Options{ReadOnly: true, Key: key})
+	if err != nil {
+		return false, err
+	}
+	logins, others, err := db.locked()
+	return logins+others == 0, errors.Join(err, db.Close())
+}
+
+// locked counts the logins and the other secrets that the key does not open.
+func (db *DB) locked() (of, others int, err error) {
+	logins := make(map[uint64]bool)
+	err = db.View(func(tx *Tx) error {
 		for i := range tx.Identities.All() {
 			if i.Sealed != "" {
 				logins[i.ID] = true
@@ -139,9 +150,15 @@ func (db *DB) noteSealed() error {
 		}
 		return nil
 	})
-	if err == nil && len(logins) > 0 {
+	return len(logins), others, err
+}
+
+// noteSealed tells of logins and other secrets that the key does not open.
+func (db *DB) noteSealed() error {
+	logins, others, err := db.locked()
+	if err == nil && logins > 0 {
 		db.opts.note(fmt.Sprintf("%d logins of %s are sealed with another key and cannot connect: put the key file of the system "+
-			"that the file is from in the place of this one's, or log them in again", len(logins), db.path))
+			"that the file is from in the place of this one's, or log them in again", logins, db.path))
 	}
 	if err == nil && others > 0 {
 		db.opts.note(fmt.Sprintf("%d secrets of webhooks and settings of %s are sealed with another key and cannot be used: put the key file "+

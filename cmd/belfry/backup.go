@@ -47,6 +47,13 @@ func backup(ctx context.Context, l *local, file string, sealed bool, passphrase 
 	if err != nil {
 		return err
 	}
+	fits, err := store.KeyOpens(beside, key) // the service may have another one than this command
+	if err == nil && sealed && !fits {
+		err = store.Invalid("BELFRY_KEY_FILE", "invalid.other_key", keyFile)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(beside))
+	}
 	if sealed {
 		if err := errors.Join(store.Seal(beside, file, passphrase, key), os.Remove(beside)); err != nil {
 			return err
@@ -57,9 +64,13 @@ func backup(ctx context.Context, l *local, file string, sealed bool, passphrase 
 	if err := store.Move(beside, file); err != nil {
 		return errors.Join(fmt.Errorf("write %s: %w", file, err), os.Remove(beside))
 	}
+	where := "in " + keyFile
+	if !fits {
+		where = "that belfry serve has"
+	}
 	_, err = fmt.Fprintf(l.out, `%s: written and verified
-Its logins are sealed with the key in %s: keep a copy of that key elsewhere, too, or they have
+Its logins are sealed with the key %s: keep a copy of that key elsewhere, too, or they have
 to be logged in again. With --sealed the backup carries it, encrypted with BELFRY_BACKUP_PASSPHRASE.
-`, file, keyFile)
+`, file, where)
 	return err
 }

@@ -112,3 +112,41 @@ func TestARestoreByRootMakesNoKeyInTheHomeOfRoot(t *testing.T) {
 		t.Error("it has made something")
 	}
 }
+
+// The service may have its key from elsewhere than a shell does, as a systemd credential. A sealed backup carries the key
+// of the file, or there is none.
+func TestASealedBackupCarriesTheKeyThatTheServiceHas(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	token, _ := m.bot("moved_bot", "moved_away")
+	m.env = append(m.env, "TELEGRAM_BOT_TOKEN="+token, "BELFRY_BACKUP_PASSPHRASE=correct horse")
+	p, url := m.start()
+	defer p.stop()
+	m.waitForLogin(url)
+	shell := *m
+	other := filepath.Join(t.TempDir(), keyName)
+	if err := os.WriteFile(other, []byte(strings.Repeat("ab", 32)+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	shell.env = append(slices.Clone(m.env), "BELFRY_KEY_FILE="+other)
+	file := filepath.Join(m.dir, "sealed")
+	if _, err := shell.output("backup", "--sealed", file); err == nil || !strings.Contains(err.Error(), "another key than the service has") || exists(file) {
+		t.Errorf("with another key: %v", err)
+	}
+	if said, err := shell.output("backup", filepath.Join(m.dir, "plain")); err != nil || strings.Contains(said, other) {
+		t.Errorf("a plain one names the wrong key: %s%v", said, err)
+	}
+	if said, err := m.output("backup", "--sealed", file); err != nil {
+		t.Errorf("with the right one: %s%v", said, err)
+	}
+}
+
+func TestAPathThatIsTooLongForTheSocketIsNamed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), strings.Repeat("long", 30), "belfry.sock")
+	if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := listenLocal(path); err == nil || !strings.Contains(said(err), "is too long") {
+		t.Errorf("got %v", err)
+	}
+}

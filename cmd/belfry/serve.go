@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime/debug"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -157,6 +158,9 @@ func (svc *service) listen(s *settings) (err error) {
 	return svc.firstSignIn()
 }
 
+// maxSocket is how long the path of a unix socket may be, by unix(7).
+const maxSocket = 107
+
 // listenLocal opens a unix socket. One that is there was left by a process that is gone: whoever
 // holds the file owns the socket beside it.
 func listenLocal(path string) (net.Listener, error) {
@@ -164,6 +168,9 @@ func listenLocal(path string) (net.Listener, error) {
 		return nil, fmt.Errorf("remove the old socket: %w", err)
 	}
 	l, err := net.Listen("unix", path)
+	if errors.Is(err, syscall.EINVAL) && len(path) > maxSocket {
+		return nil, store.Invalid("BELFRY_DB", "invalid.long_path", path, maxSocket)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("listen for other commands: %w", err)
 	}
