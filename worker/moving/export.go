@@ -34,6 +34,7 @@ func tables() []table {
 	return []table{
 		settings(),
 		identities(),
+		clients(),
 		rows("contents", func(tx *store.Tx) store.Table[store.Content] { return tx.Contents.Table }, none),
 		rows("feed_memories", func(tx *store.Tx) store.Table[store.FeedMemory] { return tx.FeedMemories.Table }, none),
 		rows("rules", func(tx *store.Tx) store.Table[store.Rule] { return tx.Rules.Table },
@@ -218,6 +219,35 @@ func identities() table {
 		return put(tx, data, nil)
 	}
 	return t
+}
+
+// clients are the people who have written to a bot: it may write to no others. Other peers are found again.
+func clients() table {
+	return table{"peers",
+		func(tx *store.Tx, write func(line) error) error {
+			for p := range tx.Peers.All() {
+				if !p.Wrote {
+					continue
+				}
+				if err := write(line{Row: p}); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		func(tx *store.Tx, data []byte, _ []store.Job) (result, error) {
+			var p store.Peer
+			if json.Unmarshal(data, &p) != nil || p.PeerID == 0 || !p.Wrote {
+				return same, unreadable()
+			}
+			old, err := tx.Peers.ByPeer(p.IdentityID, p.Type, p.PeerID)
+			if err != nil && !errors.Is(err, store.ErrNotFound) || old.Wrote {
+				return same, err
+			}
+			p.ID = old.ID
+			return made, tx.Peers.Put(&p)
+		},
+	}
 }
 
 // deliveries are the chats of tasks. One row may stand for several, of which each is exported.

@@ -74,6 +74,8 @@ func (b *bench) fill() {
 			scheduler.Put(tx, store.Job{Name: hook.JobName(), Kind: store.OwnJobKind, Subject: hook.ID, Lane: "hook", Trigger: hook.Trigger}),
 			tx.Watches.Put(&store.Watch{Name: "eve", Query: "eve", Action: store.WatchWebhook, URL: "https://example.org", Secret: "whsec_watch", Active: true, CreatedAt: now}),
 			tx.TagRules.Put(&store.TagRule{Name: "beer", Keywords: []string{"beer"}, CreatedAt: now}),
+			tx.Peers.Put(&store.Peer{IdentityID: 1, Type: store.PeerUser, PeerID: 4001, AccessHash: 7, Username: "eve", Wrote: true, UpdatedAt: now}),
+			tx.Peers.Put(&store.Peer{IdentityID: 1, Type: store.PeerUser, PeerID: 4002, AccessHash: 8, UpdatedAt: now}),
 			tx.FeedMemories.Put(&store.FeedMemory{RuleID: 1, Marks: []byte("12345678")}),
 			tx.Settings.Set("accounts.rules", "{}"), tx.Settings.Set("password", "hash"),
 			tx.AccountResults.Put(&store.AccountResult{AccountID: 1, Outcome: store.OutcomeFound, State: store.AccountFound, From: now, To: now, Times: 3}),
@@ -129,6 +131,12 @@ func TestAnExportInAnEmptyFileIsExportedTheSame(t *testing.T) {
 		t.Errorf("the uploaded file has %d bytes instead of %d: %v", len(got), len(want), err)
 	}
 	to.view(func(tx *store.Tx) error {
+		if p, err := tx.Peers.ByPeer(1, store.PeerUser, 4001); err != nil || !p.Wrote {
+			t.Errorf("the bot does not know that its client has written to it: %+v, %v", p, err)
+		}
+		if _, err := tx.Peers.ByPeer(1, store.PeerUser, 4002); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("a peer that the bot finds again was exported: %v", err)
+		}
 		job, err := tx.OwnJobs.Get(1)
 		if job.Sealed == "" {
 			t.Error("a webhook that was signed is not signed any more")
@@ -180,7 +188,7 @@ func TestAnImportOfAnExportPausesEverythingWithItsFirstRow(t *testing.T) {
 
 // Each table is exported, or is known not to be: secrets, histories, and what is found out again.
 func TestEachTableIsExportedOrKnownNotToBe(t *testing.T) {
-	not := strings.Fields("sessions peers tokens sign_ins idempotency runs audit alerts notices holds paces streams account_checks account_sites " +
+	not := strings.Fields("sessions tokens sign_ins idempotency runs audit alerts notices holds paces streams account_checks account_sites " +
 		"photos documents vectors watch_hits")
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[store.Tx]()) {
 		if !field.IsExported() {
