@@ -7,6 +7,8 @@ type Moved struct {
 	Source string `json:"source"` // the row's id there
 	OurID  uint64 `json:"our_id"` // of the record that was made of it
 	Sum    []byte `json:"sum"`    // of what the row said
+	// Stopped is whether the row said that it does not run: it has ended, is paused or switched off.
+	Stopped bool `json:"stopped,omitempty"`
 }
 
 // MovedRows is the table of rows of other systems that were imported.

@@ -215,6 +215,7 @@ func (w *Worker) prepare(ctx context.Context, b Batch, row Row, report *Report) 
 	if err != nil && !errors.Is(err, store.ErrNotFound) || bytes.Equal(was.Sum, sum[:]) {
 		return nil, err
 	}
+	r.was = was
 	write, err := from.prepare(w, ctx, r, was.OurID)
 	if err = deletedHere(err, was); err != nil {
 		return nil, errors.Join(r.err, err)
@@ -235,7 +236,7 @@ func (w *Worker) prepare(ctx context.Context, b Batch, row Row, report *Report) 
 		if was.ID == 0 {
 			what = made
 		}
-		return what, tx.Moved.Put(&store.Moved{ID: was.ID, Table: b.Table, Source: id, OurID: ours, Sum: sum[:]})
+		return what, tx.Moved.Put(&store.Moved{ID: was.ID, Table: b.Table, Source: id, OurID: ours, Sum: sum[:], Stopped: r.stops})
 	}, r.err
 }
 

@@ -40,7 +40,11 @@ func (w *Worker) post(ctx context.Context, r *reader, was uint64) (func(*store.T
 	ended := posts.Ended{CreatedAt: r.time("created_at")}
 	switch status := strings.ToLower(r.text("status")); status {
 	case "scheduled", "pending", "":
-		if old.Status == store.PostPublished { // here, since
+		if old.Status == store.PostCancelled && !r.was.Stopped { // here, since
+			r.report.note("import.kept")
+			return func(*store.Tx) (uint64, error) { return was, nil }, nil
+		}
+		if old.Status == store.PostPublished {
 			return func(*store.Tx) (uint64, error) { return was, nil }, nil
 		}
 		if at.Before(r.now) && !r.batch.Publish {
@@ -66,6 +70,7 @@ func (w *Worker) post(ctx context.Context, r *reader, was uint64) (func(*store.T
 	default:
 		r.wrong("status", "invalid.not_one_of", status, "scheduled, published, failed, cancelled, publishing")
 	}
+	r.stops = ended.Reason.Code != store.ReasonImportedLate
 	draft, err := w.Posts.PrepareEnded(request)
 	return func(tx *store.Tx) (uint64, error) {
 		post, err := w.Posts.Record(tx, was, draft, ended)

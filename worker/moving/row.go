@@ -23,6 +23,8 @@ type reader struct {
 	values map[string]string
 	report *Report
 	now    time.Time
+	was    store.Moved // when the row was imported before
+	stops  bool        // the row says that it does not run
 	err    error
 }
 

@@ -43,7 +43,19 @@ func (w *Worker) rule(ctx context.Context, r *reader, was uint64) (func(*store.T
 		},
 		Platforms: r.list("platforms"), Active: r.yes("is_active", true),
 	}
+	paused := r.yes("is_paused", false)
+	r.stops = paused || !request.Active
 	err := w.db.View(func(tx *store.Tx) error {
+		if was != 0 && r.stops == r.was.Stopped { // the row says what it has said before: what was done here since holds
+			old, err := tx.Rules.Get(was)
+			if err != nil {
+				return err
+			}
+			if old.Active != request.Active && (old.Active || !w.Rules.Ended(old)) {
+				request.Active = old.Active
+				r.report.note("import.kept")
+			}
+		}
 		for _, account := range r.list("accounts") {
 			for _, platform := range request.Platforms {
 				if id := r.identity(tx, platform, account); id != 0 {
@@ -60,7 +72,6 @@ func (w *Worker) rule(ctx context.Context, r *reader, was uint64) (func(*store.T
 		Executions: r.number("total_executions"), Succeeded: r.number("successful_executions"), Failed: r.number("failed_executions"),
 		LastAt: r.time("last_execution_at"),
 	}
-	paused := r.yes("is_paused", false)
 	if err != nil || r.err != nil {
 		return nil, err
 	}
@@ -72,7 +83,10 @@ func (w *Worker) rule(ctx context.Context, r *reader, was uint64) (func(*store.T
 	}
 	return func(tx *store.Tx) (uint64, error) {
 		if was != 0 {
-			_, err := w.Rules.Change(tx, draft)
+			rule, err := w.Rules.Change(tx, draft)
+			if err == nil && paused && rule.Active && !r.was.Stopped {
+				_, err = w.Rules.Pause(tx, was)
+			}
 			return was, err
 		}
 		made, err := w.Rules.Create(tx, draft)

@@ -2,6 +2,7 @@ package moving
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -45,9 +46,23 @@ func (w *Worker) task(_ context.Context, r *reader, was uint64) (func(*store.Tx)
 	if err != nil || r.err != nil {
 		return nil, err
 	}
+	late := ended.Reason.Code == store.ReasonImportedLate
+	r.stops = ended.Status != "" && !late
 	draft, err := w.Tasks.Prepare(request)
 	return func(tx *store.Tx) (uint64, error) {
+		var job store.Job
 		if was != 0 {
+			old, err := tx.Tasks.Get(was)
+			if err != nil {
+				return 0, err
+			}
+			if old.Status == store.TaskCancelled && old.LastError.Code != store.ReasonImportedLate && !r.was.Stopped && !r.stops { // here, since
+				r.report.note("import.kept")
+				return was, nil
+			}
+			if job, err = tx.Jobs.ByName(old.JobName()); err != nil && !errors.Is(err, store.ErrNotFound) {
+				return 0, err
+			}
 			if err := w.Tasks.Remove(tx, was); err != nil {
 				return 0, err
 			}
@@ -57,6 +72,9 @@ func (w *Worker) task(_ context.Context, r *reader, was uint64) (func(*store.Tx)
 			return task.ID, err
 		}
 		task, err := w.Tasks.Create(tx, draft)
+		if err == nil && job.State == store.JobPaused {
+			task, err = w.Tasks.Pause(tx, task.ID)
+		}
 		return task.ID, err
 	}, err
 }
