@@ -59,6 +59,11 @@ func TestRowsAreImportedAndExportedWhetherTheServiceRunsOrNot(t *testing.T) {
 		t.Errorf("the second export is another one: %v, %v\n%s\n%s", err, err2, was, again)
 	}
 	write(filepath.Join(m.dir, "things.csv"), "id,username\n1,a\n")
+	long := filepath.Join(m.dir, "long.jsonl") // the request says each < in six bytes
+	write(long, `{"table":"contents","row":{"id":77,"text":"`+strings.Repeat("<", 3<<20)+"\"}}\n")
+	if out, err := m.output("import", long); err != nil || !strings.Contains(out, "1 created") {
+		t.Errorf("a long row: %v\n%s", err, out)
+	}
 	if _, err := m.output("import", filepath.Join(m.dir, "things.csv")); exitCode(err) != exitUsage || !strings.Contains(err.Error(), "is not known") {
 		t.Errorf("an unknown table: %v", err)
 	}

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"belfry/store"
 	"belfry/worker/moving"
 )
@@ -57,9 +59,12 @@ func Import(w *moving.Worker) Door {
 				return nil, err
 			}
 			return answer(shownImport(report)), nil
-		}, longBodies)
+		}, longBodies, longRows)
 	}
 }
+
+// longRows lets a request have the longest row of a file, of which JSON may write each byte as six.
+func longRows(op *huma.Operation) { op.MaxBodyBytes = 6*moving.MaxLine + maxLongBody }
 
 func shownImport(r moving.Report) ImportReport {
 	shown := ImportReport{Made: r.Made, Changed: r.Changed, Same: r.Same, Problems: []ImportProblem{}, Notes: []string{}}

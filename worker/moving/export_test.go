@@ -217,6 +217,23 @@ func TestAnExportNeverReplacesWhatIsThere(t *testing.T) {
 		fmt.Sprintf("\n%d: conflict.import_other posts 5", lineOf(exported, `{"table":"posts","row":{"id":5,`)))
 }
 
+// A list may be as long as the page takes it.
+func TestARuleWithALongListIsExportedAndImported(t *testing.T) {
+	from, to := start(t), start(t)
+	from.identities()
+	from.read("auto_posting_rules.csv", false)
+	from.update(func(tx *store.Tx) error {
+		r, err := tx.Rules.Get(1)
+		r.Content = store.RuleContent{Source: "list", Order: "circle"}
+		for i := range 5000 {
+			r.Content.Items = append(r.Content.Items, fmt.Sprint(i, " ", strings.Repeat("слово ", 80)))
+		}
+		return errors.Join(err, tx.Rules.Put(&r))
+	})
+	exported := from.export()
+	to.want(to.give("", []byte(exported), false), fmt.Sprintf("%d made, 0 changed, 0 same", strings.Count(exported, "\n")))
+}
+
 func lineOf(text, begin string) int {
 	return strings.Count(text[:strings.Index(text, begin)], "\n") + 1
 }
