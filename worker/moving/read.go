@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"slices"
 	"unicode/utf8"
 
 	"belfry/store"
@@ -42,6 +43,10 @@ func csvLines(in io.Reader) iter.Seq[Line] {
 		r := csv.NewReader(in)
 		r.FieldsPerRecord = -1
 		columns, err := r.Read()
+		if wrong := twice(columns); wrong != nil {
+			yield(Line{Row: Row{Line: 1}, Err: wrong})
+			return
+		}
 		for err == nil {
 			var fields []string
 			if fields, err = r.Read(); errors.Is(err, io.EOF) {
@@ -62,6 +67,16 @@ func csvLines(in io.Reader) iter.Seq[Line] {
 			yield(Line{Err: err})
 		}
 	}
+}
+
+// twice refuses a column that comes twice, as where tables were joined: only one of the two is meant.
+func twice(columns []string) error {
+	for i, column := range columns {
+		if column != "" && slices.Contains(columns[:i], column) {
+			return store.Invalid(column, "invalid.import_twice")
+		}
+	}
+	return nil
 }
 
 // fill takes the fields of a line of CSV. An empty one is NULL.
@@ -132,6 +147,9 @@ func parseLine(text []byte) (l Line) {
 		l.Record = bytes.Clone(text)
 		return l
 	}
+	if l.Err = twice(columnsOf(text)); l.Err != nil {
+		return l
+	}
 	l.Values = make(map[string]string, len(fields))
 	for column, value := range fields {
 		var said string
@@ -143,4 +161,18 @@ func parseLine(text []byte) (l Line) {
 		}
 	}
 	return l
+}
+
+// columnsOf are the names of an object's values, each as often as it is there.
+func columnsOf(object []byte) (names []string) {
+	decoder := json.NewDecoder(bytes.NewReader(object))
+	_, err := decoder.Token()
+	for err == nil && decoder.More() {
+		var name json.Token
+		var value json.RawMessage
+		if name, err = decoder.Token(); err == nil {
+			names, err = append(names, name.(string)), decoder.Decode(&value)
+		}
+	}
+	return names
 }

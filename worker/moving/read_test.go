@@ -38,3 +38,11 @@ func TestAfterALineThatIsTooLongTheOthersAreRead(t *testing.T) {
 		t.Error(said)
 	}
 }
+
+// A query that joins tables may name a column twice. Which of the two is meant is not known.
+func TestAColumnThatComesTwiceIsRefused(t *testing.T) {
+	wantLines(t, "id,status,run_at,id,text\n7,pending,2027-01-01 10:00,3,Hello\n", "1 id: invalid.import_twice")
+	wantLines(t, `{"id":1,"text":"one"}`+"\n"+`{"id":1,"text":"two","to":{"id":3,"text":""},"id":2}`+"\n"+`{"id":3,"text":"three"}`,
+		"1 one", "2 id: invalid.import_twice", "3 three")
+	wantLines(t, "id,text,,\n7,Hello,,\n", "2 Hello") // as spreadsheets end lines
+}
