@@ -3,12 +3,14 @@ package moving
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"io"
 	"iter"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"belfry/store"
@@ -32,6 +34,11 @@ func Lines(from io.Reader) iter.Seq[Line] {
 	if start, _ := in.Peek(3); string(start) == "\ufeff" {
 		_, _ = in.Discard(3) // they are there
 	}
+	if start, _ := in.Peek(2); string(start) == "\xff\xfe" || string(start) == "\xfe\xff" {
+		return func(yield func(Line) bool) {
+			yield(Line{Row: Row{Line: 1}, Err: store.Invalid("FILE", "invalid.import_utf16")})
+		}
+	}
 	if start, _ := in.Peek(1); string(start) == "{" {
 		return jsonLines(in)
 	}
@@ -43,7 +50,7 @@ func csvLines(in io.Reader) iter.Seq[Line] {
 		r := csv.NewReader(in)
 		r.FieldsPerRecord = -1
 		columns, err := r.Read()
-		if wrong := twice(columns); wrong != nil {
+		if wrong := cmp.Or(twice(columns), nul(columns...)); wrong != nil {
 			yield(Line{Row: Row{Line: 1}, Err: wrong})
 			return
 		}
@@ -79,6 +86,14 @@ func twice(columns []string) error {
 	return nil
 }
 
+// nul refuses the NUL character, which no text of Belfry has.
+func nul(texts ...string) error {
+	if slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, "\x00") }) {
+		return store.Invalid("line", "invalid.import_nul")
+	}
+	return nil
+}
+
 // fill takes the fields of a line of CSV. An empty one is NULL.
 func (l *Line) fill(columns, fields []string) {
 	if len(fields) != len(columns) {
@@ -94,6 +109,7 @@ func (l *Line) fill(columns, fields []string) {
 		}
 		l.Values[columns[i]] = field
 	}
+	l.Err = cmp.Or(l.Err, nul(fields...))
 	if l.Size > MaxLine {
 		l.Err = store.Invalid("line", "invalid.import_long")
 	}
@@ -144,7 +160,7 @@ func parseLine(text []byte) (l Line) {
 		return l
 	}
 	if row := fields["row"]; len(row) > 0 && row[0] == '{' && json.Unmarshal(fields["table"], &l.Table) == nil {
-		l.Record = bytes.Clone(text)
+		l.Record, l.Err = bytes.Clone(text), nul(l.Table)
 		return l
 	}
 	if l.Err = twice(columnsOf(text)); l.Err != nil {
@@ -159,6 +175,7 @@ func parseLine(text []byte) (l Line) {
 		if said != "" {
 			l.Values[column] = said
 		}
+		l.Err = cmp.Or(l.Err, nul(column, said))
 	}
 	return l
 }

@@ -46,3 +46,13 @@ func TestAColumnThatComesTwiceIsRefused(t *testing.T) {
 		"1 one", "2 id: invalid.import_twice", "3 three")
 	wantLines(t, "id,text,,\n7,Hello,,\n", "2 Hello") // as spreadsheets end lines
 }
+
+func TestWhatIsNotUTF8IsRefusedInWords(t *testing.T) {
+	for _, file := range []string{"\xff\xfei\x00d\x00\n\x00", "\xfe\xff\x00i\x00d\x00\n", "\xff\xfe{\x00"} {
+		wantLines(t, file, "1 FILE: invalid.import_utf16")
+	}
+	wantLines(t, "i\x00d\x00\n\x007\x00\n\x00", "1 line: invalid.import_nul") // UTF-16 that does not say so
+	wantLines(t, "id,text\n1,a\x00b\n2,two\n", "2 line: invalid.import_nul", "3 two")
+	wantLines(t, `{"text":"a\u0000"}`+"\n"+`{"a\u0000":"b"}`+"\n"+`{"table":"a\u0000","row":{}}`+"\n"+"{\"text\":\"\x00\"}\n"+`{"text":"two"}`,
+		"1 line: invalid.import_nul", "2 line: invalid.import_nul", "3 line: invalid.import_nul", "4 line: invalid.import_line", "5 two")
+}
