@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"belfry/store"
+	"belfry/worker/pipeline"
 	"belfry/worker/search"
 )
 
@@ -282,7 +283,8 @@ func channelRows() table {
 	return t
 }
 
-// messages are those of channels. What they are found by is made anew.
+// messages are those of channels. What they are found by is made anew, and those that were still on their way through the
+// stages begin it once more.
 func messages() table {
 	t := rows("messages", func(tx *store.Tx) store.Table[store.Message] { return tx.Messages.Table }, none)
 	put := t.put
@@ -293,7 +295,11 @@ func messages() table {
 			return what, err
 		}
 		d := search.Document(m)
-		return what, tx.Documents.Save(&d)
+		err = tx.Documents.Save(&d)
+		if err == nil && pipeline.Waits(m) {
+			err = tx.Streams.Append(store.TopicParsed, store.EventBackfill, m.ID)
+		}
+		return what, err
 	}
 	return t
 }

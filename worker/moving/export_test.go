@@ -234,6 +234,48 @@ func TestARuleWithALongListIsExportedAndImported(t *testing.T) {
 	to.want(to.give("", []byte(exported), false), fmt.Sprintf("%d made, 0 changed, 0 same", strings.Count(exported, "\n")))
 }
 
+// Where it is exported nothing is known of the messages that wait for stages but the messages themselves.
+func TestAMessageThatWaitsForStagesPassesThemAfterAnImport(t *testing.T) {
+	const done = store.StageDone
+	for _, c := range []struct {
+		name        string
+		index, more string
+		events      uint64
+	}{
+		{"not begun", "", "", 1},
+		{"under way", "", done, 1},
+		{"tried again", store.StageRetrying, done, 1},
+		{"parked", store.StageParked, done, 0},
+		{"done", done, done, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			from, to := start(t), start(t)
+			from.identities()
+			from.give("channels", []byte("id,tg_channel_id,username\na1,1500000001,city_news\n"), false)
+			from.give("posts", []byte("id,channel_id,telegram_message_id,content,posted_at\np1,a1,17,first,2026-11-20 20:50:00+00\n"), false)
+			from.update(func(tx *store.Tx) error {
+				m, err := tx.Messages.Get(1)
+				for stage, state := range map[string]string{"vision": c.more, "tag": c.more, "enrich": c.more, "album": c.more, "index": c.index} {
+					if state != "" {
+						m.Stages[stage] = store.StageState{State: state, At: now}
+					}
+				}
+				return errors.Join(err, tx.Messages.Put(&m))
+			})
+			exported := from.export()
+			for range 2 { // and once only
+				to.give("", []byte(exported), false)
+				to.view(func(tx *store.Tx) error {
+					if n := tx.Streams.Head(store.TopicParsed); n != c.events {
+						t.Errorf("%d events instead of %d", n, c.events)
+					}
+					return nil
+				})
+			}
+		})
+	}
+}
+
 func lineOf(text, begin string) int {
 	return strings.Count(text[:strings.Index(text, begin)], "\n") + 1
 }

@@ -43,6 +43,21 @@ func (w *Worker) Statuses(tx *store.Tx) []Status {
 	return all
 }
 
+// Waits reports whether a message is still to pass one of the stages that each message passes, or to be tried again.
+func Waits(m store.Message) bool {
+	for _, name := range []string{"vision", "tag", "enrich", "index", "album"} {
+		if m.Stages[name].State == "" {
+			return true
+		}
+	}
+	for _, s := range m.Stages {
+		if s.State == store.StageRetrying {
+			return true
+		}
+	}
+	return false
+}
+
 // Passport returns what the stages made of a message, in their order; a stage without a record waits for it, unless what
 // it works on has not come.
 func (w *Worker) Passport(m store.Message) []Stamp {
