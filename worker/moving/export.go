@@ -33,9 +33,9 @@ type line struct {
 // that was signed calls nothing until it has a secret again.
 func tables() []table {
 	return []table{
-		settings(),
 		identities(),
 		clients(),
+		settings(), // may name an identity
 		rows("contents", func(tx *store.Tx) store.Table[store.Content] { return tx.Contents.Table }, none),
 		rows("feed_memories", func(tx *store.Tx) store.Table[store.FeedMemory] { return tx.FeedMemories.Table }, none),
 		rows("rules", func(tx *store.Tx) store.Table[store.Rule] { return tx.Rules.Table },
@@ -302,36 +302,6 @@ func messages() table {
 		return what, err
 	}
 	return t
-}
-
-// settings are those that hold on any machine and are no secrets.
-func settings() table {
-	names := []string{store.Paused, "accounts.rules", "accounts.rules_mark"}
-	return table{"settings",
-		func(tx *store.Tx, write func(line) error) error {
-			for _, name := range names {
-				value, err := tx.Settings.Value(name)
-				if err == nil && value != "" {
-					err = write(line{Row: store.Setting{Name: name, Value: value}})
-				}
-				if err != nil {
-					return err
-				}
-			}
-			return nil
-		},
-		func(tx *store.Tx, data []byte, _ []store.Job) (result, error) {
-			var s store.Setting
-			if json.Unmarshal(data, &s) != nil || !slices.Contains(names, s.Name) {
-				return same, unreadable()
-			}
-			old, err := tx.Settings.Value(s.Name)
-			if err != nil || old == s.Value {
-				return same, err
-			}
-			return made, tx.Settings.Set(s.Name, s.Value)
-		},
-	}
 }
 
 // medium is an uploaded file, or a part of one. The parts come before the file.

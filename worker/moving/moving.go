@@ -21,6 +21,7 @@ import (
 	"belfry/worker/channels"
 	"belfry/worker/posts"
 	"belfry/worker/rules"
+	"belfry/worker/setup"
 	"belfry/worker/tasks"
 )
 
@@ -31,6 +32,7 @@ type Workers struct {
 	Tasks    *tasks.Worker
 	Accounts *accounts.Worker
 	Channels *channels.Worker
+	Setup    *setup.Worker
 }
 
 // Worker imports.
@@ -112,6 +114,9 @@ func (w *Worker) Import(ctx context.Context, b Batch) (report Report, err error)
 		}
 	}
 	err = errors.Join(w.commit(steps, &report), w.db.Release())
+	if b.Table == "settings" && report.Made > 0 {
+		w.Setup.Refresh()
+	}
 	slices.SortStableFunc(report.Problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
 	return report, err
 }

@@ -19,6 +19,7 @@ import (
 	"belfry/worker/channels"
 	"belfry/worker/posts"
 	"belfry/worker/rules"
+	"belfry/worker/setup"
 	"belfry/worker/tasks"
 )
 
@@ -81,6 +82,7 @@ func start(t *testing.T) *bench {
 	return &bench{t, db, n, New(db, Workers{
 		Posts: w, Rules: rules.New(db, w, rules.Sources{}, rules.Config{}), Tasks: tasks.New(db, n, tasks.Config{}),
 		Accounts: accounts.New(db, nil, n, accounts.Config{}), Channels: channels.New(db, nil, channels.Config{}),
+		Setup: setup.New(db, setup.Locale{}),
 	})}
 }
 

@@ -103,10 +103,13 @@ func (w *Worker) SetLocale(l Locale) error {
 		return nil
 	})
 	if err == nil {
-		w.changed(w.Now())
+		w.Refresh()
 	}
 	return err
 }
+
+// Refresh has what runs take the zone and the language as they are stored now.
+func (w *Worker) Refresh() { w.changed(w.Now()) }
 
 // Skipped returns the steps that were skipped, and whether the setup was ever begun on the page.
 func Skipped(tx *store.Tx) (steps []string, begun bool, err error) {
