@@ -196,6 +196,9 @@ func TestAStageThatIsOffLetsMessagesPass(t *testing.T) {
 		if got.Stages["index"].State != store.StageDone || got.Stages["enrich"].State != store.StageSkipped || got.Stages["enrich"].Reason.Code != store.ReasonOff {
 			t.Errorf("%+v", got.Stages)
 		}
+		if Waits(got) {
+			t.Errorf("what has passed every stage is said to wait: %+v", got.Stages)
+		}
 		if s := b.status("retag"); s.In != 0 {
 			t.Errorf("%d messages were tagged once more", s.In)
 		}
