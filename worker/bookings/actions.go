@@ -66,7 +66,7 @@ func (w *Worker) Create(tx *store.Tx, r Request) (store.Booking, error) {
 	if _, reachable := peer(tx, b); reachable {
 		return b, nil
 	}
-	say := w.owner(tx)
+	say := w.Printer()
 	if link := ClientLink(tx, b); link != "" {
 		return b, w.tell(tx, say.T("bookings.tell.link", b.ID, b.Client, b.Service, b.Start, link))
 	}
@@ -97,7 +97,7 @@ func (w *Worker) CreateAll(tx *store.Tx, all []Request) ([]store.Booking, error)
 	if unreachable == 0 {
 		return made, nil
 	}
-	return made, w.tell(tx, w.owner(tx).T("bookings.tell.links", unreachable, len(made)))
+	return made, w.tell(tx, w.Printer().T("bookings.tell.links", unreachable, len(made)))
 }
 
 func (w *Worker) create(tx *store.Tx, s Settings, r Request) (store.Booking, error) {

@@ -76,27 +76,19 @@ func (w *Worker) Module() worker.Module {
 // title is what a booking is called beside other things.
 func title(b store.Booking) string { return b.Service + " – " + b.Client }
 
-// printer says what a client reads, with times as they count from now.
-func (w *Worker) printer(tx *store.Tx, b store.Booking) i18n.Printer {
+// printer says what a client reads. It stays in the chat and is read on other days, so that it has no today, as what the
+// owner is told has none.
+func (w *Worker) printer(b store.Booking) i18n.Printer {
 	zone, err := time.LoadLocation(b.Zone)
 	if err != nil {
 		zone = w.Zone()
 	}
-	say := i18n.For(b.Lang, zone)
-	say.Now = tx.Now()
-	return say
+	return i18n.For(b.Lang, zone)
 }
 
 // tell tells the owner.
 func (w *Worker) tell(tx *store.Tx, text string) error {
 	return w.teller.Tell(tx, store.Notice{Kind: "booking", Text: text})
-}
-
-// owner says what the owner is told.
-func (w *Worker) owner(tx *store.Tx) i18n.Printer {
-	say := w.Printer()
-	say.Now = tx.Now()
-	return say
 }
 
 // peer returns how the booking's bot knows its client, and whether it may write to the client.

@@ -440,6 +440,23 @@ func TestDigestsTellTheOwnerOnceTheyAreSwitchedOn(t *testing.T) {
 	})
 }
 
+// What stands in a chat is read on another day than it was written on.
+func TestMessagesNameTheDayAndNotTomorrow(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		start := in(26 * time.Hour) // on 2 January
+		b.book(Request{Start: start, Reminders: []string{"24h"}, Feedback: "off"})
+		b.Pass(3 * time.Hour)
+		b.wantSent(1)
+		b.press(anna, 0, 0)
+		b.book(Request{Client: "@stranger", Start: start, Reminders: []string{}, Feedback: "off"})
+		for _, text := range []string{b.posts[0].Text, b.clients[0].Text, b.owner[0].Text} {
+			if !strings.Contains(text, "2 Jan") {
+				t.Errorf("it says %q", text)
+			}
+		}
+	})
+}
+
 func TestALocalTimeThatTheClockSkipsOrShowsTwiceIsRefused(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {

@@ -98,7 +98,7 @@ func (w *Worker) greet(tx *store.Tx, b store.Booking) error {
 	if err := tx.Bookings.Put(&b); err != nil {
 		return err
 	}
-	return w.reply(tx, b, platform.Heard{}, w.state(tx, b), w.buttons(tx, b))
+	return w.reply(tx, b, platform.Heard{}, w.state(b), w.buttons(tx, b))
 }
 
 // press carries out what a button says. One under a message about another start changes nothing: the answer shows the
@@ -114,7 +114,7 @@ func (w *Worker) press(tx *store.Tx, b store.Booking, h platform.Heard, current 
 		b.Status = store.BookingConfirmed
 	case may && what == pressCancel:
 		if err := errors.Join(scheduler.MayChange(tx, b.ReminderName()), scheduler.MayChange(tx, b.FeedbackName())); err != nil {
-			return w.reply(tx, b, platform.Heard{QueryID: h.QueryID}, w.printer(tx, b).T("bookings.client.busy"), nil)
+			return w.reply(tx, b, platform.Heard{QueryID: h.QueryID}, w.printer(b).T("bookings.client.busy"), nil)
 		}
 		b.Status, b.ByClient = store.BookingCancelled, true
 	}
@@ -125,12 +125,12 @@ func (w *Worker) press(tx *store.Tx, b store.Booking, h platform.Heard, current 
 	err := tx.Bookings.Put(&b)
 	if b.Status != before && b.Status == store.BookingCancelled {
 		err = errors.Join(end(tx, &b, store.Reason{Code: store.ReasonCancelled}),
-			w.tell(tx, w.owner(tx).T("bookings.tell.cancelled", b.ID, b.Client, b.Service, b.Start)))
+			w.tell(tx, w.Printer().T("bookings.tell.cancelled", b.ID, b.Client, b.Service, b.Start)))
 	}
 	if err != nil {
 		return err
 	}
-	return w.reply(tx, b, h, w.state(tx, b), w.buttons(tx, b))
+	return w.reply(tx, b, h, w.state(b), w.buttons(tx, b))
 }
 
 // rate stores the answer to the question. Another answer takes the place of the first.
@@ -144,12 +144,12 @@ func (w *Worker) rate(tx *store.Tx, b store.Booking, h platform.Heard, current b
 	if err := tx.Bookings.Put(&b); err != nil {
 		return err
 	}
-	return w.reply(tx, b, h, w.printer(tx, b).T("bookings.client.thanks", n), nil)
+	return w.reply(tx, b, h, w.printer(b).T("bookings.client.thanks", n), nil)
 }
 
 // state says to a client how a booking stands.
-func (w *Worker) state(tx *store.Tx, b store.Booking) string {
-	say := w.printer(tx, b)
+func (w *Worker) state(b store.Booking) string {
+	say := w.printer(b)
 	return fill(say, say.T("bookings.client.of."+string(b.Status)), b)
 }
 
@@ -158,7 +158,7 @@ func (w *Worker) buttons(tx *store.Tx, b store.Booking) [][]platform.Button {
 	if b.Status.Final() || !b.Start.After(tx.Now()) {
 		return nil
 	}
-	return reminderButtons(w.printer(tx, b), b)
+	return reminderButtons(w.printer(b), b)
 }
 
 // reply answers a client. A press is answered in the place of the message.

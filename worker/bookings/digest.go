@@ -61,7 +61,7 @@ func (w digest) Run(_ context.Context, job store.Job) (scheduler.Outcome, error)
 				within = d.Within
 			}
 		}
-		say, n := w.owner(tx), 0
+		say, n := w.Printer(), 0
 		var lines []string
 		for b := range tx.Bookings.Between(tx.Now(), tx.Now().Add(within)) {
 			if b.Status.Final() {

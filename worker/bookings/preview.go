@@ -33,7 +33,7 @@ func (w *Worker) Preview(tx *store.Tx, kind, template string, r Request) (p Mess
 	if !i18n.Known(b.Lang) {
 		return p, store.Invalid("lang", "invalid.lang", b.Lang)
 	}
-	b.Service = cmp.Or(r.Service, w.printer(tx, b).T("booking_settings.sample"))
+	b.Service = cmp.Or(r.Service, w.printer(b).T("booking_settings.sample"))
 	if b.Duration, err = checkLength("duration", cmp.Or(r.Duration, s.Duration), minDuration, maxDuration); err != nil {
 		return p, err
 	}
@@ -44,7 +44,7 @@ func (w *Worker) Preview(tx *store.Tx, kind, template string, r Request) (p Mess
 			return p, err
 		}
 	}
-	say, buttons := w.printer(tx, b), [][]platform.Button(nil)
+	say, buttons := w.printer(b), [][]platform.Button(nil)
 	if kind == KindFeedback {
 		buttons = feedbackButtons(b)
 	} else {

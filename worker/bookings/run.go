@@ -70,7 +70,7 @@ func (s sender) Begin(tx *store.Tx, job store.Job) (scheduler.Worker, error) {
 	}
 	s.client, s.unreached = known.PeerID, send.Unreached(tx, job.Lane)
 	s.post = platform.Post{Key: m.Key, Target: strconv.FormatInt(known.PeerID, 10), Format: platform.Plain, NoLinkPreview: true}
-	say := s.printer(tx, b)
+	say := s.printer(b)
 	if s.asks {
 		s.post.Text, s.post.Buttons = fill(say, settings.template(say, KindFeedback), b), feedbackButtons(b)
 	} else {
@@ -111,7 +111,7 @@ func (s sender) quiet(tx *store.Tx, b store.Booking, job store.Job) (until time.
 	if err != nil || job.Requested {
 		return until, why, err
 	}
-	_, end, in := quietSpan(settings.QuietFrom, settings.QuietTo, s.printer(tx, b).Zone, tx.Now())
+	_, end, in := quietSpan(settings.QuietFrom, settings.QuietTo, s.printer(b).Zone, tx.Now())
 	switch {
 	case !in:
 		return until, why, nil
