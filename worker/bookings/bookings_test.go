@@ -440,6 +440,27 @@ func TestDigestsTellTheOwnerOnceTheyAreSwitchedOn(t *testing.T) {
 	})
 }
 
+func TestTheDailyDigestNamesEachBookingAlsoWhereADayHas25Hours(t *testing.T) {
+	sydney, err := time.LoadLocation("Australia/Sydney")
+	if err != nil {
+		t.Fatal(err)
+	}
+	inBubble(t, func(b *bench) { // from 2000-01-01 on; the clock is set back on 2000-03-26
+		b.w.SetLocale("en", sydney)
+		b.Start(b.w.Module())
+		b.Update(func(tx *store.Tx) error {
+			_, err := scheduler.Resume(tx, "reminder_24h")
+			return err
+		})
+		begins := time.Date(2000, 3, 26, 9, 30, 0, 0, sydney)
+		b.book(Request{Start: begins.Format(time.RFC3339), Reminders: []string{}, Feedback: "off"})
+		b.Pass(time.Until(begins))
+		if len(b.owner) != 1 || !strings.Contains(b.owner[0].Text, "Haircut") {
+			t.Errorf("before a booking in the 25th hour the owner was told %+v", b.owner)
+		}
+	})
+}
+
 // What stands in a chat is read on another day than it was written on.
 func TestMessagesNameTheDayAndNotTomorrow(t *testing.T) {
 	inBubble(t, func(b *bench) {

@@ -8,6 +8,7 @@ import (
 
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker"
 )
 
 // Digest is a job that tells the owner which bookings begin soon.
@@ -52,18 +53,24 @@ const maxDigest = 50
 // digest is a run that tells the owner of bookings.
 type digest struct{ *Worker }
 
-// Run tells the owner which bookings begin within the digest's time; of none it says nothing.
+// Run tells the owner which bookings begin within the digest's time or before the next one; of none it says nothing.
 func (w digest) Run(_ context.Context, job store.Job) (scheduler.Outcome, error) {
 	return scheduler.Outcome{Write: func(tx *store.Tx) error {
+		next, err := scheduler.Next(job.Trigger, job.Name, tx.Now())
+		if err != nil {
+			return err
+		}
 		within := time.Duration(0)
 		for _, d := range Digests() {
 			if d.Name == job.Name {
 				within = d.Within
 			}
 		}
+		// A day may have 25 hours, and the next digest may begin late.
+		until := worker.Later(tx.Now().Add(within), next.Add(time.Minute))
 		say, n := w.Printer(), 0
 		var lines []string
-		for b := range tx.Bookings.Between(tx.Now(), tx.Now().Add(within)) {
+		for b := range tx.Bookings.Between(tx.Now(), until) {
 			if b.Status.Final() {
 				continue
 			}
