@@ -245,11 +245,14 @@ func (w *wiring) publishing() (err error) {
 	w.made.tasks = tasks.New(w.db, w.telegram, sends)
 	w.made.setup.OnChange(func(lang string, zone *time.Location) {
 		for _, live := range []interface{ SetLocale(string, *time.Location) }{
-			w.made.rules, w.made.bookings, w.made.jobs, w.made.notices, w.made.search, w.made.accounts, w.made.alerts, w.made.adminBot,
+			w.made.rules, w.made.jobs, w.made.notices, w.made.search, w.made.accounts, w.made.alerts, w.made.adminBot,
 		} {
 			live.SetLocale(lang, zone)
 		}
 		w.made.tasks.SetZone(zone)
+		if err := w.made.bookings.SetLocale(lang, zone); err != nil {
+			w.log.Error().Err(err).Msg("digests of bookings keep their zone until the next start")
+		}
 	})
 	return nil
 }

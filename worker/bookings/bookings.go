@@ -53,8 +53,14 @@ func New(db *store.DB, as func(identityID uint64) platform.Publisher, teller Tel
 		cfg.Plain = func(p store.Post) string { return p.Text }
 	}
 	w := &Worker{db: db, as: as, teller: teller, cfg: cfg}
-	w.SetLocale(cfg.Lang, cfg.Zone)
+	w.Live.SetLocale(cfg.Lang, cfg.Zone)
 	return w
+}
+
+// SetLocale makes a language and a zone the present ones, also of the digest that has a time of day.
+func (w *Worker) SetLocale(lang string, zone *time.Location) error {
+	w.Live.SetLocale(lang, zone)
+	return w.start()
 }
 
 // Module is what the worker brings to the program.

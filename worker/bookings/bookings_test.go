@@ -446,8 +446,9 @@ func TestTheDailyDigestNamesEachBookingAlsoWhereADayHas25Hours(t *testing.T) {
 		t.Fatal(err)
 	}
 	inBubble(t, func(b *bench) { // from 2000-01-01 on; the clock is set back on 2000-03-26
-		b.w.SetLocale("en", sydney)
-		b.Start(b.w.Module())
+		if err := b.w.SetLocale("en", sydney); err != nil {
+			t.Fatal(err)
+		}
 		b.Update(func(tx *store.Tx) error {
 			_, err := scheduler.Resume(tx, "reminder_24h")
 			return err
@@ -458,6 +459,25 @@ func TestTheDailyDigestNamesEachBookingAlsoWhereADayHas25Hours(t *testing.T) {
 		if len(b.owner) != 1 || !strings.Contains(b.owner[0].Text, "Haircut") {
 			t.Errorf("before a booking in the 25th hour the owner was told %+v", b.owner)
 		}
+	})
+}
+
+func TestTheDailyDigestFollowsTheZoneThatItsOwnerChooses(t *testing.T) {
+	tokyo, err := time.LoadLocation("Asia/Tokyo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	inBubble(t, func(b *bench) {
+		if err := b.w.SetLocale("en", tokyo); err != nil {
+			t.Fatal(err)
+		}
+		b.View(func(tx *store.Tx) error {
+			job, err := tx.Jobs.ByName("reminder_24h")
+			if at := job.Due.In(tokyo).Format("15:04"); at != "10:00" || job.State != store.JobPaused {
+				t.Errorf("it is %s, and comes at %s by the owner's clock", job.State, at)
+			}
+			return err
+		})
 	})
 }
 
