@@ -159,3 +159,16 @@ func TestLengthsOfTimeInWords(t *testing.T) {
 		}
 	}
 }
+
+func TestALengthOfTimeThatSomebodyHasSetIsNotRounded(t *testing.T) {
+	for d, want := range map[time.Duration][2]string{
+		15 * time.Minute: {"15 minutes", "15 минут"},
+		90 * time.Minute: {"1 hour 30 minutes", "1 час 30 минут"},
+		2 * time.Hour:    {"2 hours", "2 часа"},
+		26*time.Hour + 3*time.Minute + time.Second: {"1 day 2 hours 3 minutes 1 second", "1 день 2 часа 3 минуты 1 секунду"},
+	} {
+		if got := [2]string{For("en", nil).ExactLength(d), For("ru", nil).ExactLength(d)}; got != want {
+			t.Errorf("%v is said as %q", d, got)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package i18n
 import (
 	"math"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -61,6 +62,21 @@ func (p Printer) Relative(t time.Time) string {
 	default:
 		return p.T("time.ago", -d)
 	}
+}
+
+// ExactLength is a length of time without rounding, such as "1 hour 30 minutes": what somebody has set.
+func (p Printer) ExactLength(d time.Duration) string {
+	var said []string
+	for _, unit := range []struct {
+		key  string
+		size time.Duration
+	}{{"time.days", 24 * time.Hour}, {"time.hours", time.Hour}, {"time.minutes", time.Minute}, {"time.seconds", time.Second}} {
+		if n := d / unit.size; n > 0 {
+			said = append(said, p.T(unit.key, int(n)))
+		}
+		d %= unit.size
+	}
+	return strings.Join(said, " ")
 }
 
 // Length is a length of time in the largest unit that leaves a number worth telling, such as "3 hours".

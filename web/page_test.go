@@ -75,6 +75,14 @@ func TestAFormSentTwiceMakesOnePost(t *testing.T) {
 	}
 }
 
+func TestThePageOfAPostSaysExactlyHowLateItMayBe(t *testing.T) {
+	h := start(t)
+	h.signIn()
+	h.holdPost("In time", time.Hour, store.Lateness{Policy: store.LateSkip, Grace: 90 * time.Minute})
+	h.get("/posts/1").has(t, "1 hour 30 minutes")
+	h.get("/posts/1/change").has(t, "more than 1 hour 30 minutes late")
+}
+
 func TestAPostIsChangedOnThePage(t *testing.T) {
 	h := start(t)
 	h.signIn()

@@ -86,11 +86,11 @@ func (v view) lateOptions(current string) []option {
 	options := []option{{"", v.T("compose.late_send")}}
 	known := current == ""
 	for _, d := range []time.Duration{15 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour} {
-		options = append(options, option{d.String(), v.T("compose.late_skip", d)})
+		options = append(options, option{d.String(), v.T("compose.late_skip", v.ExactLength(d))})
 		known = known || d.String() == current
 	}
 	if d, err := time.ParseDuration(current); err == nil && !known {
-		options = append(options, option{current, v.T("compose.late_skip", d)})
+		options = append(options, option{current, v.T("compose.late_skip", v.ExactLength(d))})
 	}
 	return options
 }

@@ -174,7 +174,7 @@ func (v view) loginName(i store.Identity) string {
 
 func (v view) latenessText(l store.Lateness) string {
 	if l.Policy == store.LateSkip {
-		return v.T("post.late_skip") + " " + v.Length(l.Grace)
+		return v.T("post.late_skip") + " " + v.ExactLength(l.Grace)
 	}
 	return v.T("post.late_send")
 }

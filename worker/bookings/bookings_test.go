@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"belfry/i18n"
 	"belfry/platform"
 	"belfry/scheduler"
 	"belfry/scheduler/schedulertest"
@@ -479,6 +480,14 @@ func TestTheDailyDigestFollowsTheZoneThatItsOwnerChooses(t *testing.T) {
 			return err
 		})
 	})
+}
+
+func TestAClientReadsTheExactDuration(t *testing.T) {
+	for d, want := range map[time.Duration]string{time.Hour: "1 hour", 90 * time.Minute: "1 hour 30 minutes"} {
+		if got := fill(i18n.For("en", time.UTC), "{duration}", store.Booking{Duration: d}); got != want {
+			t.Errorf("%v is %q", d, got)
+		}
+	}
 }
 
 // What stands in a chat is read on another day than it was written on.

@@ -152,7 +152,7 @@ const maxText = 2000
 // fill fills a template in for a client.
 func fill(say i18n.Printer, template string, b store.Booking) string {
 	text := strings.NewReplacer("{client}", b.Client, "{service}", b.Service, "{note}", b.Note,
-		"{date}", say.Day(b.Start), "{time}", say.Clock(b.Start), "{duration}", say.Length(b.Duration),
+		"{date}", say.Day(b.Start), "{time}", say.Clock(b.Start), "{duration}", say.ExactLength(b.Duration),
 		"{weekday}", say.T("time.weekday."+strconv.Itoa(int(b.Start.In(say.Zone).Weekday())))).Replace(template)
 	return store.Shorten(strings.TrimSpace(text), maxText)
 }
