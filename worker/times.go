@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"errors"
 	"math/rand/v2"
 	"time"
 )
@@ -19,6 +20,15 @@ func Earlier(a, b time.Time) time.Time {
 		return b
 	}
 	return a
+}
+
+// ParseTime reads a time with an offset, as RFC 3339 has it.
+func ParseTime(text string) (time.Time, error) {
+	at, err := time.Parse(time.RFC3339, text)
+	if _, offset := at.Zone(); err == nil && max(offset, -offset) >= 24*60*60 { // time.Parse takes +24:00 too
+		err = errors.New("the offset is a day or more")
+	}
+	return at.UTC(), err
 }
 
 // WaitEnd returns when a stored wait ends, and zero if it is over. One that lies further ahead than its own rule allows

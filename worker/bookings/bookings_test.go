@@ -532,6 +532,12 @@ func TestALocalTimeThatTheClockSkipsOrShowsTwiceIsRefused(t *testing.T) {
 	}
 }
 
+func TestAnOffsetOfADayIsRefused(t *testing.T) {
+	if at, err := localTime("start", "2027-03-01T12:00:00+24:00", time.UTC); err == nil {
+		t.Errorf("it is taken as %v", at)
+	}
+}
+
 func TestAReminderThatIsDueAndWaitsSurvivesAChange(t *testing.T) {
 	for _, edit := range []bool{false, true} {
 		inBubble(t, func(b *bench) {

@@ -15,8 +15,8 @@ import (
 // refused, with both instants that it may mean.
 func localTime(field, text string, zone *time.Location) (time.Time, error) {
 	text = strings.TrimSpace(text)
-	if at, err := time.Parse(time.RFC3339, text); err == nil {
-		return at.UTC(), nil
+	if at, err := worker.ParseTime(text); err == nil {
+		return at, nil
 	}
 	for _, layout := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05", "2006-01-02 15:04"} {
 		wall, err := time.Parse(layout, text)

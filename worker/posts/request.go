@@ -199,9 +199,8 @@ func ParseTime(field, text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, store.Invalid(field, "invalid.time_missing")
 	}
-	at, err := time.Parse(time.RFC3339, text)
-	if _, offset := at.Zone(); err == nil && max(offset, -offset) < 24*60*60 { // time.Parse takes +24:00 too
-		return at.UTC(), nil
+	if at, err := worker.ParseTime(text); err == nil {
+		return at, nil
 	}
 	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04"} {
 		if _, err := time.Parse(layout, text); err == nil {

@@ -88,6 +88,7 @@ func TestWhatCannotBeCarriedOutIsRefusedWithItsField(t *testing.T) {
 			"schedule_config.days_of_week[0]": {ScheduleType: "weekly", Schedule: Schedule{Times: []string{"09:00"}, Day: 8}},
 			"schedule_config.every":           {ScheduleType: "interval", Schedule: Schedule{Every: "5s"}},
 			"schedule_config.cron_expression": {ScheduleType: "cron", Schedule: Schedule{Cron: "every day"}},
+			"schedule_config.from":            {ScheduleType: "interval", Schedule: Schedule{Every: "1h", From: "2027-03-01T12:00:00+24:00"}},
 			"schedule_config.dates":           {ScheduleType: "custom", Schedule: Schedule{Dates: []string{"soon"}}},
 			"schedule_config":                 {ScheduleType: "custom", Schedule: Schedule{Dates: []string{"1999-01-01T00:00"}}},
 			"schedule_config.zone":            {ScheduleType: "daily", Schedule: Schedule{Time: "09:00", Zone: "Moskau"}},

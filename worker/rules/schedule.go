@@ -8,6 +8,7 @@ import (
 
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker"
 )
 
 // Schedule is a schedule as its owner writes it. Which fields count depends on the type.
@@ -127,8 +128,8 @@ func scheduleError(err error) error {
 // localTime reads a time with an offset or, without one, a local time in zone: the first one if the clock shows it
 // twice. One that the clock jumps over is refused.
 func localTime(field, text string, zone *time.Location) (time.Time, error) {
-	if at, err := time.Parse(time.RFC3339, text); err == nil {
-		return at.UTC(), nil
+	if at, err := worker.ParseTime(text); err == nil {
+		return at, nil
 	}
 	for _, layout := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05", "2006-01-02 15:04"} {
 		at, err := time.ParseInLocation(layout, text, zone)

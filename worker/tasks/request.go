@@ -12,6 +12,7 @@ import (
 
 	"belfry/platform"
 	"belfry/store"
+	"belfry/worker"
 )
 
 // Request is a task as somebody asks for it. Either ContentID or Text and Media say what is sent.
@@ -134,15 +135,15 @@ func (d *Draft) setPauses(r Request) error {
 func (d *Draft) setTimes(r Request, now time.Time, zone *time.Location) error {
 	d.task.StartAt = now
 	if r.StartAt != "" {
-		at, err := time.Parse(time.RFC3339, r.StartAt)
-		if _, offset := at.Zone(); err != nil || max(offset, -offset) >= 24*60*60 { // time.Parse takes +24:00 too
+		at, err := worker.ParseTime(r.StartAt)
+		if err != nil {
 			return store.Invalid("start_at", "invalid.time", r.StartAt)
 		}
 		if at.After(now.Add(maxAhead)) {
 			return store.Invalid("start_at", "invalid.far", 1)
 		}
 		if at.After(now) {
-			d.task.StartAt = at.UTC()
+			d.task.StartAt = at
 		}
 	}
 	if r.QuietFrom == "" && r.QuietTo == "" {
