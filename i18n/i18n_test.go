@@ -172,3 +172,19 @@ func TestALengthOfTimeThatSomebodyHasSetIsNotRounded(t *testing.T) {
 		}
 	}
 }
+
+func TestADayBeginsWithinItselfWhereTheClockIsChangedAtMidnight(t *testing.T) {
+	for _, name := range []string{"America/Santiago", "America/Havana", "Atlantic/Azores", "Asia/Beirut", "Africa/Cairo", "Europe/London", "UTC"} {
+		zone, err := time.LoadLocation(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for day := range 30 * 366 {
+			want := time.Date(2000, 1, 1+day, 0, 0, 0, 0, time.UTC).Format(time.DateOnly)
+			at := StartOfDay(2000, 1, 1+day, zone)
+			if at.Format(time.DateOnly) != want || at.Add(-1).Format(time.DateOnly) == want {
+				t.Errorf("%s in %s begins at %v", want, name, at)
+			}
+		}
+	}
+}

@@ -48,6 +48,16 @@ func dayNumber(t time.Time) int64 {
 	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Unix() / (24 * 60 * 60)
 }
 
+// StartOfDay is when a day begins in a zone. Where the clock goes forward at midnight, that is later, and [time.Date] may
+// name an hour of the day before.
+func StartOfDay(year int, month time.Month, day int, zone *time.Location) time.Time {
+	at := time.Date(year, month, day, 0, 0, 0, 0, zone)
+	if dayNumber(at) < dayNumber(time.Date(year, month, day, 0, 0, 0, 0, time.UTC)) {
+		_, at = at.ZoneBounds()
+	}
+	return at
+}
+
 // Relative is how far away a time is, such as "in 3 hours".
 func (p Printer) Relative(t time.Time) string {
 	switch d := t.Sub(p.Now); {

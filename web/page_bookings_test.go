@@ -93,3 +93,17 @@ func TestOwnersMakeMoveAndCancelBookingsOnThePage(t *testing.T) {
 		t.Error(a.body)
 	}
 }
+
+func TestAWeekOfTheCalendarHasEachOfItsDaysAlsoTheOneWithoutMidnight(t *testing.T) {
+	zone, err := time.LoadLocation("America/Santiago")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := start(t, func(c *Config) { c.Timezone = zone })
+	h.signIn()
+	for _, week := range []string{"2026-09-02", "2026-09-06"} {
+		if a := h.get("/calendar?week=" + week); !strings.Contains(a.body, "Sunday 6 September") || strings.Count(a.body, "Saturday 5 September") != 1 {
+			t.Errorf("the week of %s: %s", week, a.body)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"github.com/labstack/echo/v4"
 	"github.com/rs/zerolog"
 
+	"belfry/i18n"
 	"belfry/store"
 )
 
@@ -54,10 +55,10 @@ func (v view) auditFilter() (f store.AuditFilter, err error) {
 	f = store.AuditFilter{Actor: strings.TrimSpace(v.query.Get("actor")), Door: v.query.Get("door"), Action: strings.TrimSpace(v.query.Get("action"))}
 	day := func(name string, more int) (at time.Time, err error) {
 		if text := v.query.Get(name); text != "" {
-			if at, err = time.ParseInLocation(time.DateOnly, text, v.Zone); err != nil {
+			if at, err = time.Parse(time.DateOnly, text); err != nil {
 				return at, store.Invalid(name, "invalid.audit_day")
 			}
-			at = at.AddDate(0, 0, more)
+			at = i18n.StartOfDay(at.Year(), at.Month(), at.Day()+more, v.Zone)
 		}
 		return at, nil
 	}

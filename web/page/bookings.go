@@ -8,6 +8,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"belfry/i18n"
 	"belfry/store"
 	"belfry/worker/bookings"
 	"belfry/worker/identities"
@@ -69,7 +70,7 @@ const shownPast = 31 * 24 * time.Hour
 // bookings is the list of bookings by their days.
 func (s bookingPages) bookings(v view) (screen, error) {
 	local := v.Now.In(v.Zone)
-	day := time.Date(local.Year(), local.Month(), local.Day(), 0, 0, 0, 0, v.Zone)
+	day := i18n.StartOfDay(local.Year(), local.Month(), local.Day(), v.Zone)
 	f, past := store.BookingFilter{From: day}, v.query.Get("show") == "past"
 	if past {
 		f = store.BookingFilter{From: day.Add(-shownPast), To: day}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"belfry/i18n"
 	"belfry/store"
 	"belfry/worker/bookings"
 )
@@ -44,11 +45,11 @@ type calendarDay struct {
 
 // calendar is a week of bookings and posts.
 func (s bookingPages) calendar(v view) (screen, error) {
-	at, err := time.ParseInLocation(time.DateOnly, v.query.Get("week"), v.Zone)
+	at, err := time.Parse(time.DateOnly, v.query.Get("week"))
 	if err != nil {
 		at = v.Now.In(v.Zone)
 	}
-	day := func(n int) time.Time { return time.Date(at.Year(), at.Month(), at.Day()+n, 0, 0, 0, 0, v.Zone) }
+	day := func(n int) time.Time { return i18n.StartOfDay(at.Year(), at.Month(), at.Day()+n, v.Zone) }
 	first := -(int(at.Weekday()) + 6) % week // Monday
 	var all []bookings.Entry
 	var link string

@@ -2,6 +2,7 @@ package page
 
 import (
 	"errors"
+	"net/url"
 	"testing"
 	"time"
 
@@ -40,5 +41,17 @@ func TestRedirectionsStayHere(t *testing.T) {
 		if got := LocalPath(path); got != want {
 			t.Errorf("%q leads to %q", path, got)
 		}
+	}
+}
+
+func TestTheAuditIsFilteredByTheDaysOfTheZone(t *testing.T) {
+	havana, err := time.LoadLocation("America/Havana") // where 2027-03-14 begins at 01:00
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := view{Printer: i18n.For("en", havana), query: url.Values{"since": {"2027-03-14"}, "until": {"2027-03-14"}}}
+	f, err := v.auditFilter()
+	if since, until := f.Since.UTC().Format(time.RFC3339), f.Until.UTC().Format(time.RFC3339); err != nil || since != "2027-03-14T05:00:00Z" || until != "2027-03-15T04:00:00Z" {
+		t.Errorf("from %s until %s, %v", since, until, err)
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"belfry/i18n"
 	"belfry/store"
 	"belfry/web/session"
 	"belfry/worker/media"
@@ -141,7 +142,7 @@ type mediaWeek struct {
 func (v view) weeks() []mediaWeek {
 	weeks, now := make([]mediaWeek, shownWeeks), v.Now.In(v.Zone)
 	for i := range shownWeeks - 1 {
-		weeks[i].from = time.Date(now.Year(), now.Month(), now.Day()-(int(now.Weekday())+6)%7-7*i, 0, 0, 0, 0, v.Zone)
+		weeks[i].from = i18n.StartOfDay(now.Year(), now.Month(), now.Day()-(int(now.Weekday())+6)%7-7*i, v.Zone)
 	}
 	return weeks
 }

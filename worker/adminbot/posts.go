@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"belfry/i18n"
 	"belfry/store"
 	"belfry/worker/posts"
 )
@@ -95,7 +96,7 @@ func (r request) postAction(name string, post store.Post) postAction {
 
 func (r request) postsPage() (screen, error) {
 	now := r.Now.In(r.Zone)
-	day := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, r.Zone)
+	day := func(n int) time.Time { return i18n.StartOfDay(now.Year(), now.Month(), now.Day()+n, r.Zone) }
 	lines := []string{"📝 " + r.T("bot.title.posts"), ""}
 	var rows [][]store.Button
 	seen := map[uint64]bool{}
@@ -111,7 +112,7 @@ func (r request) postsPage() (screen, error) {
 		rows = append(rows, []store.Button{button(r.postLine(p), pagePosts, p.ID)})
 	}
 	held := collect(r.tx.Posts.AllHeld(), take)
-	today := collect(r.tx.Posts.Between(day, day.AddDate(0, 0, 1)), take)
+	today := collect(r.tx.Posts.Between(day(0), day(1)), take)
 	switch {
 	case today == 0:
 		lines = append(lines, r.T("bot.no_posts"))

@@ -64,6 +64,24 @@ func TestTheDaysBudgetOfTheAIDoesNotPauseARule(t *testing.T) {
 	})
 }
 
+// On the Azores 2000-03-26 began at 01:00.
+func TestAUsedUpBudgetWaitsForTheNextDayAlsoWhereThatHasNoMidnight(t *testing.T) {
+	azores, err := time.LoadLocation("Atlantic/Azores")
+	if err != nil {
+		t.Fatal(err)
+	}
+	inBubble(t, func(b *bench) {
+		b.wrote = func([]ai.Message) (ai.Text, error) { return ai.Text{Text: "News", Tokens: 1_000_000}, nil }
+		b.make(Config{Zone: azores})
+		time.Sleep(time.Until(time.Date(2000, 3, 25, 23, 10, 0, 0, azores)))
+		_, _ = b.rules.Ask(context.Background(), nil) // with which it is used up
+		_, err := b.rules.Ask(context.Background(), nil)
+		if e := platform.AsError(err); e.Kind != platform.Wait || e.Wait != 50*time.Minute {
+			t.Errorf("it waits %v: %v", e.Wait, err)
+		}
+	})
+}
+
 func TestWhatIsReadLeavesTheRulesTheirQuestions(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		busy := false

@@ -172,7 +172,7 @@ func (w *Worker) Ask(ctx context.Context, messages []ai.Message) (string, error)
 func (w *Worker) tomorrow(err error) error {
 	if budget, ok := errors.AsType[errBudget](err); ok {
 		now := w.db.Now().In(w.Zone())
-		tomorrow := time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 0, 0, now.Location())
+		tomorrow := i18n.StartOfDay(now.Year(), now.Month(), now.Day()+1, now.Location())
 		err = &platform.Error{Kind: platform.Wait, Scope: platform.ScopeContent, Wait: tomorrow.Sub(now), Err: budget}
 	}
 	return err

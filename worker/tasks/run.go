@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"belfry/i18n"
 	"belfry/platform"
 	"belfry/scheduler"
 	"belfry/store"
@@ -150,15 +151,10 @@ func (w *Worker) mayNot(now time.Time, task store.Task, next store.Delivery, pac
 
 func (w *Worker) day(now time.Time) string { return now.In(w.zone.Load()).Format(time.DateOnly) }
 
-// tomorrow is when the next day begins. Where the clock is changed at midnight there may be none, and the
-// time that stands for it may be of the day before.
+// tomorrow is when the next day begins.
 func (w *Worker) tomorrow(now time.Time) time.Time {
 	local := now.In(w.zone.Load())
-	at := time.Date(local.Year(), local.Month(), local.Day()+1, 0, 0, 0, 0, local.Location())
-	for w.day(at) == w.day(now) {
-		at = at.Add(15 * time.Minute)
-	}
-	return at.UTC()
+	return i18n.StartOfDay(local.Year(), local.Month(), local.Day()+1, local.Location()).UTC()
 }
 
 // fix notes which chat the target is and that an attempt begins: from then on it counts as possibly
