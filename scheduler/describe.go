@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,8 +10,8 @@ import (
 	"belfry/store"
 )
 
-// Describe says when a trigger runs.
-func Describe(t store.Trigger) store.Sentence {
+// Describe says when a trigger runs, with its zone where that is not the reader's.
+func Describe(t store.Trigger, reader *time.Location) store.Sentence {
 	switch {
 	case t.Once():
 		return store.Say("schedule.once")
@@ -23,8 +24,8 @@ func Describe(t store.Trigger) store.Sentence {
 	if t.Cron == "" {
 		said = timesOfDay(t)
 	}
-	if t.Zone != "" && t.Zone != "UTC" {
-		city := strings.ReplaceAll(t.Zone[strings.LastIndex(t.Zone, "/")+1:], "_", " ")
+	if zone := cmp.Or(t.Zone, "UTC"); zone != reader.String() {
+		city := strings.ReplaceAll(zone[strings.LastIndex(zone, "/")+1:], "_", " ")
 		said = store.Say("schedule.zone", said, city)
 	}
 	return said

@@ -132,7 +132,7 @@ func TestTriggersThatCannotBeReadAreRefusedByField(t *testing.T) {
 	}
 }
 
-func TestDescribeNamesDaysAndZones(t *testing.T) {
+func TestDescribeNamesDaysAndZonesThatAreNotTheReaders(t *testing.T) {
 	for want, trigger := range map[string]store.Trigger{
 		"every 5 minutes":                  every(5 * time.Minute),
 		"every hour":                       every(time.Hour),
@@ -144,11 +144,23 @@ func TestDescribeNamesDaysAndZones(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
+	moscow, err := time.LoadLocation("Europe/Moscow")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, trigger := range map[string]store.Trigger{
+		"daily at 09:00, UTC": {Times: []string{"09:00"}},
+		"daily at 09:00":      {Times: []string{"09:00"}, Zone: "Europe/Moscow"},
+	} {
+		if got := i18n.For("en", moscow).Say(Describe(trigger, moscow)); got != want {
+			t.Errorf("to a reader in Moscow %q, want %q", got, want)
+		}
+	}
 	if got := described(every(5*time.Minute), "ru"); got != "раз в 5 минут" {
 		t.Errorf("%q", got)
 	}
 }
 
 func described(trigger store.Trigger, lang string) string {
-	return i18n.For(lang, time.UTC).Say(Describe(trigger))
+	return i18n.For(lang, time.UTC).Say(Describe(trigger, time.UTC))
 }

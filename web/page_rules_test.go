@@ -96,6 +96,21 @@ func TestOwnersMakeAndUseRulesOnThePage(t *testing.T) {
 	}
 }
 
+func TestTheTimesOfARuleNameTheirZoneWhereTheReaderHasAnother(t *testing.T) {
+	moscow, err := time.LoadLocation("Europe/Moscow")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := start(t, func(c *Config) { c.Timezone = moscow })
+	h.signIn()
+	if a := h.api("POST", "/auto-posting/rules", `{"name":"R","schedule_type":"daily","schedule_config":{"times":["09:00"],"zone":"UTC"},"content_config":{"title":"x"},"platforms":["telegram"]}`); a.status != http.StatusCreated {
+		t.Fatal(a.status, a.body)
+	}
+	for _, path := range []string{"/rules", "/rules/1", "/jobs/rule_1"} {
+		h.get(path).has(t, "daily at 09:00, UTC")
+	}
+}
+
 func TestARuleThatIsRenamedOnThePageKeepsWhatTheFormCannotShow(t *testing.T) {
 	h := start(t)
 	h.signIn()

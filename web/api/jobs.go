@@ -57,7 +57,7 @@ func (s *Server) shownJob(tx *store.Tx, j store.Job) (Job, error) {
 		return Job{}, err
 	}
 	t := Trigger{
-		Text: inEnglish().Say(scheduler.Describe(j.Trigger)), At: j.Trigger.At, From: j.Trigger.From, Cron: j.Trigger.Cron,
+		Text: inEnglish().Say(scheduler.Describe(j.Trigger, time.UTC)), At: j.Trigger.At, From: j.Trigger.From, Cron: j.Trigger.Cron,
 		Times: j.Trigger.Times, Days: j.Trigger.Weekdays, Zone: j.Trigger.Zone,
 	}
 	if j.Trigger.Every > 0 {

@@ -144,7 +144,7 @@ func (s ruleDoor) shownRule(tx *store.Tx, r store.Rule) (Rule, error) {
 	status, err := rules.StatusOf(tx, r)
 	shown := Rule{
 		ID: r.ID, Name: r.Name, Description: r.Description, Type: r.ScheduleType, Schedule: RuleSchedule(rules.ScheduleOf(r)),
-		Words: inEnglish().Say(scheduler.Describe(r.Trigger)), Content: s.shownContent(r.Content),
+		Words: inEnglish().Say(scheduler.Describe(r.Trigger, time.UTC)), Content: s.shownContent(r.Content),
 		Platforms: append([]string{}, r.Platforms...), Accounts: append([]uint64{}, r.Accounts...),
 		Active: r.Active, Paused: status.Paused, Executions: r.Executions, Succeeded: r.Succeeded, Failed: r.Failed,
 		PostsMade: r.PostsMade, LastAt: r.LastAt, NextAt: status.Job.Due, Reason: s.reasonOf(status.Why), Job: r.JobName(),
@@ -283,7 +283,7 @@ func (s ruleDoor) preview(t store.Trigger, name string, count int) (*reply[Previ
 
 func shownPreview(t store.Trigger, times []scheduler.Time) Preview {
 	say := inEnglish()
-	out := Preview{Text: say.Say(scheduler.Describe(t)), Items: []PlannedTime{}}
+	out := Preview{Text: say.Say(scheduler.Describe(t, time.UTC)), Items: []PlannedTime{}}
 	for _, at := range times {
 		planned := PlannedTime{At: at.At, Local: at.Local.Format(time.RFC3339)}
 		if at.Note.Key != "" {

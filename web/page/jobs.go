@@ -157,7 +157,7 @@ func (v view) schedule(j store.Job) string {
 	if j.Trigger.Once() {
 		return ""
 	}
-	return v.Say(scheduler.Describe(j.Trigger))
+	return v.Say(scheduler.Describe(j.Trigger, v.Zone))
 }
 
 // jobFilter is which jobs a list shows.

@@ -145,7 +145,7 @@ func (s schedulePages) preview(v view, f form) templ.Component {
 	if err != nil {
 		return v.ruleTimes(nil, v.refusal(err))
 	}
-	return v.ruleTimes(times, v.Say(scheduler.Describe(t)))
+	return v.ruleTimes(times, v.Say(scheduler.Describe(t, v.Zone)))
 }
 
 // nextTimes are the next times of a trigger: in its zone or, where it has none, the reader's.

@@ -260,7 +260,7 @@ func (s rulePages) preview(v view, f form) templ.Component {
 	if err != nil {
 		return v.ruleTimes(nil, v.refusal(err))
 	}
-	return v.ruleTimes(times, v.Say(scheduler.Describe(t)))
+	return v.ruleTimes(times, v.Say(scheduler.Describe(t, v.Zone)))
 }
 
 // showForm shows the form; r is the rule that is changed, or nil.

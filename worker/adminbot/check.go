@@ -63,7 +63,7 @@ func (r request) checkPage(first string) (screen, error) {
 	if first != "" {
 		lines = append(lines, first)
 	}
-	lines = append(lines, "", i18n.UpperFirst(r.Say(scheduler.Describe(store.Trigger{Every: s.Interval}))))
+	lines = append(lines, "", i18n.UpperFirst(r.Say(scheduler.Describe(store.Trigger{Every: s.Interval}, r.Zone))))
 	switch {
 	case s.Running != nil:
 		lines = append(lines, r.T("bot.checking", s.Running.Checked, s.Running.Total))
@@ -133,7 +133,7 @@ func (r request) takeInterval(text string) (screen, error) {
 	if err := r.forget(); err != nil {
 		return screen{}, err
 	}
-	return r.checkPage(r.T("bot.interval_set", scheduler.Describe(job.Trigger)))
+	return r.checkPage(r.T("bot.interval_set", scheduler.Describe(job.Trigger, r.Zone)))
 }
 
 // minutesIn reads a number of minutes, with its unit or without. It takes no other unit: who writes "1
