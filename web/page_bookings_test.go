@@ -41,7 +41,7 @@ func TestOwnersMakeMoveAndCancelBookingsOnThePage(t *testing.T) {
 			t.Errorf("%s does not say whose reminder comes", path)
 		}
 	}
-	if a := h.get("/bookings/1"); !strings.Contains(a.body, "24 hours before the start") || !strings.Contains(a.body, "waiting") {
+	if a := h.get("/bookings/1"); !strings.Contains(a.body, "1 day before the start") || !strings.Contains(a.body, "waiting") {
 		t.Error(a.body)
 	}
 	if a := h.submit("/bookings/1", "do", "confirm"); a.status != http.StatusSeeOther {

@@ -2,7 +2,6 @@ package page
 
 import (
 	"errors"
-	"strings"
 	"time"
 
 	"belfry/i18n"
@@ -23,18 +22,6 @@ func (v view) refusal(err error) string {
 		return v.Error(err)
 	}
 	return ""
-}
-
-// span says a length of time exactly, such as "1 hour 30 minutes".
-func (v view) span(d time.Duration) string {
-	var parts []string
-	if n := int(d / time.Hour); n > 0 {
-		parts = append(parts, v.T("time.hours", n))
-	}
-	if n := int(d % time.Hour / time.Minute); n > 0 {
-		parts = append(parts, v.T("time.minutes", n))
-	}
-	return strings.Join(parts, " ")
 }
 
 // took says how long a run took.
