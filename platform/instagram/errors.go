@@ -24,7 +24,7 @@ func another(err error) *platform.Error {
 func (s session) refused(a rest.Answer) error {
 	e := sort(a)
 	if e.Kind == platform.Login && s.identity != 0 {
-		return errors.Join(e, s.network.cfg.Keys.LoggedOut(s.identity, e.Error()))
+		return errors.Join(e, s.network.cfg.Keys.LoggedOut(s.identity, s.login.stored, e.Error()))
 	}
 	return e
 }

@@ -159,6 +159,14 @@ type Login struct {
 	Token   string    `json:"token"`
 	Expires time.Time `json:"expires,omitzero"` // zero: not known
 	UserID  string    `json:"user_id,omitempty"`
+
+	stored []byte // what the identity's secret is
+}
+
+func (n *Network) login(identityID uint64) (Login, error) {
+	l, stored, err := rest.Login[Login](n.cfg.Keys, identityID, "token")
+	l.stored = stored
+	return l, err
 }
 
 const (
@@ -206,7 +214,7 @@ func (s session) probe(ctx context.Context) (platform.Profile, error) {
 // Refresh replaces the token of an identity ahead of its end, and returns when to try again, also beside an error
 // that does not end the login.
 func (n *Network) Refresh(ctx context.Context, identityID uint64) (again time.Time, err error) {
-	l, err := rest.Login[Login](n.cfg.Keys, identityID, "token")
+	l, err := n.login(identityID)
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -231,7 +239,7 @@ func (n *Network) Refresh(ctx context.Context, identityID uint64) (again time.Ti
 	if again.Before(now.Add(refreshPause)) {
 		again = now.Add(refreshPause)
 	}
-	if err := rest.SaveLogin(n.cfg.Keys, identityID, "token", l); err != nil {
+	if _, err := rest.SaveLogin(n.cfg.Keys, identityID, "token", l.stored, l); err != nil {
 		return now.Add(refreshPause), err // the stored token is good until its end
 	}
 	return again, nil

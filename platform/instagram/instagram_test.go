@@ -46,7 +46,7 @@ func newBench(t *testing.T, filling time.Duration) *bench {
 func (b *bench) secret(l instagram.Login) {
 	data, err := json.Marshal(l)
 	if err == nil {
-		err = b.keys.SetSecret(1, data)
+		err = b.keys.SetSecret(1, nil, data)
 	}
 	if err != nil {
 		b.Fatal(err)

@@ -36,7 +36,7 @@ const (
 // Publish goes on until there is something to keep or to wait for: a container was made, or Instagram is filling
 // one; or the post is out.
 func (p publisher) Publish(ctx context.Context, post platform.Post) (platform.Receipt, error) {
-	l, err := rest.Login[Login](p.network.cfg.Keys, p.identity, "token")
+	l, err := p.network.login(p.identity)
 	if err != nil {
 		return platform.Receipt{}, err
 	}

@@ -3,6 +3,7 @@
 package platformtest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"sync"
@@ -37,9 +38,12 @@ func (k *Keys) Secret(id uint64) ([]byte, error) {
 }
 
 // SetSecret implements [platform.Keys].
-func (k *Keys) SetSecret(id uint64, secret []byte) error {
+func (k *Keys) SetSecret(id uint64, used, secret []byte) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if !k.holds(id, used) {
+		return errors.New("another login was entered meanwhile")
+	}
 	if k.full {
 		k.full = false
 		return errors.New("no space left on device")
@@ -52,14 +56,22 @@ func (k *Keys) SetSecret(id uint64, secret []byte) error {
 }
 
 // LoggedOut implements [platform.Keys].
-func (k *Keys) LoggedOut(id uint64, words string) error {
+func (k *Keys) LoggedOut(id uint64, used []byte, words string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if !k.holds(id, used) {
+		return nil
+	}
 	if k.out == nil {
 		k.out = map[uint64]string{}
 	}
 	k.out[id] = words
 	return nil
+}
+
+// holds reports whether a secret is the stored one; tests give none.
+func (k *Keys) holds(id uint64, used []byte) bool {
+	return used == nil || bytes.Equal(used, k.secrets[id])
 }
 
 // Out returns why an identity is logged out; empty if it is not.

@@ -9,28 +9,29 @@ import (
 	"belfry/platform"
 )
 
-// Login reads what an identity logs in with; what is what that is called. An identity without it has to log in.
-func Login[T any](keys platform.Keys, identityID uint64, what string) (l T, err error) {
-	secret, err := keys.Secret(identityID)
+// Login reads what an identity logs in with, also as it is stored; what is what that is called. An identity without it
+// has to log in.
+func Login[T any](keys platform.Keys, identityID uint64, what string) (l T, secret []byte, err error) {
+	secret, err = keys.Secret(identityID)
 	if err == nil {
 		err = json.Unmarshal(secret, &l)
 	}
 	if err != nil { // it was removed, or sealed with another key
-		return l, &platform.Error{Kind: platform.Login, Scope: platform.ScopeIdentity, Err: fmt.Errorf("its %s cannot be read: %w", what, err)}
+		return l, nil, &platform.Error{Kind: platform.Login, Scope: platform.ScopeIdentity, Err: fmt.Errorf("its %s cannot be read: %w", what, err)}
 	}
-	return l, nil
+	return l, secret, nil
 }
 
-// SaveLogin stores what an identity logs in with.
-func SaveLogin(keys platform.Keys, identityID uint64, what string, l any) error {
-	secret, err := json.Marshal(l)
+// SaveLogin replaces what an identity logs in with, and returns how it is stored.
+func SaveLogin(keys platform.Keys, identityID uint64, what string, used []byte, l any) (secret []byte, err error) {
+	secret, err = json.Marshal(l)
 	if err == nil {
-		err = keys.SetSecret(identityID, secret)
+		err = keys.SetSecret(identityID, used, secret)
 	}
 	if err != nil {
-		return fmt.Errorf("store the %s: %w", what, err)
+		return used, fmt.Errorf("store the %s: %w", what, err)
 	}
-	return nil
+	return secret, nil
 }
 
 // State reads what earlier attempts at a post have left; zero before the first one.

@@ -34,6 +34,8 @@ type Login struct {
 	Verifier string `json:"verifier,omitempty"`
 
 	UserID int64 `json:"user_id,omitempty"`
+
+	stored []byte // what the identity's secret is
 }
 
 // refreshAhead is how long before its end an access is refreshed.
@@ -41,23 +43,24 @@ const refreshAhead = 15 * time.Minute
 
 // login reads what an identity logs in with. A pair of tokens that could not be stored is stored first.
 func (n *Network) login(identityID uint64) (Login, error) {
-	l, err := rest.Login[Login](n.cfg.Keys, identityID, "keys")
+	l, stored, err := rest.Login[Login](n.cfg.Keys, identityID, "keys")
 	if err != nil {
 		return l, err
 	}
+	l.stored = stored
 	replaced := l.Refresh
 	if kept, ok := n.unsaved.Load(replaced); ok {
 		pair := kept.(Login)
 		l.Access, l.Refresh, l.Expires = pair.Access, pair.Refresh, pair.Expires
-		if err = n.save(identityID, l); err == nil {
+		if err = n.save(identityID, &l); err == nil {
 			n.unsaved.Delete(replaced)
 		}
 	}
 	return l, err
 }
 
-func (n *Network) save(identityID uint64, l Login) error {
-	if err := rest.SaveLogin(n.cfg.Keys, identityID, "keys", l); err != nil { // what needs it is not sent
+func (n *Network) save(identityID uint64, l *Login) (err error) {
+	if l.stored, err = rest.SaveLogin(n.cfg.Keys, identityID, "keys", l.stored, l); err != nil { // what needs it is not sent
 		return &platform.Error{Kind: platform.Transient, Scope: platform.ScopeIdentity, Err: err}
 	}
 	return nil
@@ -85,7 +88,7 @@ func (n *Network) Begin(_ context.Context, identityID uint64) (address string, e
 		return "", &platform.Error{Kind: platform.Refused, Scope: platform.ScopeIdentity, Err: errors.New("it has the keys of OAuth 1.0a and needs no login")}
 	}
 	l.State, l.Verifier = rand.Text(), oauth2.GenerateVerifier()
-	return n.oauth2(l).AuthCodeURL(l.State, oauth2.S256ChallengeOption(l.Verifier)), n.save(identityID, l)
+	return n.oauth2(l).AuthCodeURL(l.State, oauth2.S256ChallengeOption(l.Verifier)), n.save(identityID, &l)
 }
 
 // Finish ends a login with what X has given the owner. It returns whose it is and what the identity logs in with from
@@ -138,7 +141,7 @@ func (n *Network) refresh(ctx context.Context, identityID uint64, l *Login) erro
 	if err != nil {
 		e := tokenError(err)
 		if e.Kind == platform.Login {
-			return errors.Join(e, n.cfg.Keys.LoggedOut(identityID, e.Error()))
+			return errors.Join(e, n.cfg.Keys.LoggedOut(identityID, l.stored, e.Error()))
 		}
 		return e
 	}
@@ -149,7 +152,7 @@ func (n *Network) refresh(ctx context.Context, identityID uint64, l *Login) erro
 func (n *Network) renew(identityID uint64, l *Login, token *oauth2.Token) error {
 	replaced := l.Refresh
 	n.take(l, token)
-	err := n.save(identityID, *l)
+	err := n.save(identityID, l)
 	if err != nil {
 		n.unsaved.Store(replaced, *l)
 	}

@@ -71,7 +71,7 @@ func (s *session) doubted(ctx context.Context, a rest.Answer) error {
 		e.Kind, e.Scope = platform.Transient, platform.ScopeContent
 		return e
 	}
-	return errors.Join(e, s.network.cfg.Keys.LoggedOut(s.identity, e.Error()))
+	return errors.Join(e, s.network.cfg.Keys.LoggedOut(s.identity, s.login.stored, e.Error()))
 }
 
 func (s *session) send(ctx context.Context, r request) (rest.Answer, error) {

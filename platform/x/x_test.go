@@ -67,7 +67,7 @@ func newBench(t *testing.T) *bench {
 func (b *bench) secret(id uint64, l x.Login) {
 	data, err := json.Marshal(l)
 	if err == nil {
-		err = b.keys.SetSecret(id, data)
+		err = b.keys.SetSecret(id, nil, data)
 	}
 	if err != nil {
 		b.Fatal(err)
@@ -95,7 +95,7 @@ func (b *bench) logIn() error {
 	if err != nil {
 		return err
 	}
-	return b.keys.SetSecret(2, secret)
+	return b.keys.SetSecret(2, nil, secret)
 }
 
 func (b *bench) drive(identity uint64, p platform.Post) (platform.Receipt, *platform.Error) {

@@ -278,32 +278,40 @@ func (v Vault) Secret(id uint64) (secret []byte, err error) {
 }
 
 // SetSecret implements [platform.Keys].
-func (v Vault) SetSecret(id uint64, secret []byte) error {
-	return v.change(id, func(i *store.Identity) {
+func (v Vault) SetSecret(id uint64, used, secret []byte) error {
+	changed, err := v.change(id, used, func(i *store.Identity) {
 		i.Secret, i.Sealed = string(secret), ""
 		if i.Platform == instagram.Platform {
 			i.Expires = instagram.Expires(secret)
 		}
 	})
+	if err == nil && !changed {
+		err = errors.New("another login was entered meanwhile")
+	}
+	return err
 }
 
 // LoggedOut implements [platform.Keys].
-func (v Vault) LoggedOut(id uint64, words string) error {
-	return v.change(id, func(i *store.Identity) {
+func (v Vault) LoggedOut(id uint64, used []byte, words string) error {
+	_, err := v.change(id, used, func(i *store.Identity) {
 		i.State, i.Reason = store.IdentityLogin, store.Reason{Code: store.ReasonLogin, Detail: words}
 	})
+	return err
 }
 
-func (v Vault) change(id uint64, do func(*store.Identity)) error {
-	return v.DB.Update(func(tx *store.Tx) error {
+// change changes an identity whose secret is still the one that was used.
+func (v Vault) change(id uint64, used []byte, do func(*store.Identity)) (changed bool, err error) {
+	err = v.DB.Update(func(tx *store.Tx) error {
 		i, err := tx.Identities.Get(id)
-		if err != nil {
+		changed = err == nil && i.Secret == string(used)
+		if !changed {
 			return err
 		}
 		do(&i)
 		i.UpdatedAt = tx.Now()
 		return tx.Identities.Put(&i)
 	})
+	return changed, err
 }
 
 // TokenKind is the kind of the jobs that refresh what identities log in with.

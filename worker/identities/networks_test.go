@@ -245,3 +245,56 @@ func TestATokenIsRefreshedAfterARestrictionIsOver(t *testing.T) {
 		t.Errorf("warned %v, %+v", warned, i)
 	}
 }
+
+func TestKeysThatAreEnteredWhileAPostIsRefusedWithTheOldOnesHold(t *testing.T) {
+	b := newBench(t)
+	i, err := b.add(Request{Platform: "x", Keys: fourKeys})
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := i.Secret
+	update(t, b.db, func(tx *store.Tx) error { // the owner has made new keys at X: those that are stored have ended
+		i, err := tx.Identities.Get(i.ID)
+		if err != nil {
+			return err
+		}
+		i.Secret = `{"consumer_key":"ck","consumer_secret":"cs","access_token":"at","access_token_secret":"ended"}`
+		return tx.Identities.Put(&i)
+	})
+	publisher := b.worker.cfg.Connectors["twitter"].(*x.Network).Publisher(i.ID)
+	_, err = publisher.Publish(context.Background(), platform.Post{Key: 1, Text: "hello"})
+	post := platform.Post{Key: 1, Text: "hello", State: platform.AsError(err).State} // its next attempt makes the post
+	ended := make(chan error, 1)
+	go func() {
+		_, err := publisher.Publish(context.Background(), post)
+		ended <- err
+	}()
+	time.Sleep(300 * time.Millisecond) // X has refused the call, and is asked once more a second later
+	p, err := b.worker.PrepareChange(context.Background(), i.ID, Patch{Keys: &fourKeys})
+	if err != nil {
+		t.Fatal(err)
+	}
+	update(t, b.db, func(tx *store.Tx) error { _, err := Change(tx, i.ID, p); return err })
+	err = <-ended
+	if i, _ := b.stored(i.ID); i.Secret != good || i.State != store.IdentityReady {
+		t.Errorf("the new keys are good, and the account is %s (%s); the post: %v", i.State, i.Reason.Detail, err)
+	}
+}
+
+func TestATokenThatIsRefreshedDoesNotReplaceOneThatWasEnteredMeanwhile(t *testing.T) {
+	b := newBench(t)
+	i, err := b.add(Request{Platform: "instagram", Token: "IGAA"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	vault, old := Vault{b.db}, i.Secret
+	if err := vault.SetSecret(i.ID, []byte(old), []byte(`{"token":"entered"}`)); err != nil {
+		t.Fatal(err)
+	}
+	if err := vault.SetSecret(i.ID, []byte(old), []byte(`{"token":"refreshed"}`)); err == nil {
+		t.Error("it was said to be stored")
+	}
+	if i, _ := b.stored(i.ID); i.Secret != `{"token":"entered"}` {
+		t.Error(i.Secret)
+	}
+}

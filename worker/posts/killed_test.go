@@ -105,7 +105,7 @@ func publish(t *testing.T, platformName string, network Network, kill int64, r R
 func keysOf(t *testing.T, login any) *platformtest.Keys {
 	secret, err := json.Marshal(login)
 	keys := &platformtest.Keys{}
-	if err := errors.Join(err, keys.SetSecret(1, secret), keys.SetSecret(2, secret)); err != nil {
+	if err := errors.Join(err, keys.SetSecret(1, nil, secret), keys.SetSecret(2, nil, secret)); err != nil {
 		t.Fatal(err)
 	}
 	return keys
