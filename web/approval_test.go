@@ -243,16 +243,7 @@ func TestNobodyAgreesToWhatWasNotShown(t *testing.T) {
 	h := start(t)
 	h.signIn()
 	h.holdPost("Harmless", 3*time.Hour, store.Lateness{})
-	seen := func(path string) string {
-		t.Helper()
-		_, rest, found := strings.Cut(h.get(path).body, `name="seen" value="`)
-		value, _, _ := strings.Cut(rest, `"`)
-		if !found || value == "" {
-			t.Fatalf("%s does not say what it shows", path)
-		}
-		return value
-	}
-	asked, opened := seen("/posts/1/approve"), seen("/posts/1/change")
+	asked, opened := h.seen("/posts/1/approve"), h.seen("/posts/1/change")
 	if a := h.api("PATCH", "/scheduled-posts/1", `{"text":"Something else"}`); a.status != http.StatusOK {
 		t.Fatalf("%d %s", a.status, a.body)
 	}
@@ -271,14 +262,14 @@ func TestNobodyAgreesToWhatWasNotShown(t *testing.T) {
 	if h.api("GET", "/scheduled-posts/1", "").decode(t, &p); p.Text != "Something else" || !p.NeedsApproval || p.Status != "scheduled" {
 		t.Errorf("%+v", p)
 	}
-	now := seen("/posts/1/approve")
+	now := h.seen("/posts/1/approve")
 	if !strings.Contains(a.body, `name="seen" value="`+now+`"`) {
 		t.Error("the form does not go on from what there is now")
 	}
 	if a := h.submit("/posts/1/change", append(form, now)...); a.status != http.StatusSeeOther {
 		t.Errorf("change again: %d %s", a.status, a.body)
 	}
-	if a := h.submit("/posts/1/approve", "seen", seen("/posts/1/approve")); a.header.Get("Location") != "/posts/1?done=approved" {
+	if a := h.submit("/posts/1/approve", "seen", h.seen("/posts/1/approve")); a.header.Get("Location") != "/posts/1?done=approved" {
 		t.Errorf("approve: %d %s", a.status, a.body)
 	}
 	if h.api("GET", "/scheduled-posts/1", "").decode(t, &p); p.Text != "Mine" || p.NeedsApproval {

@@ -368,6 +368,22 @@ func (h *harness) submit(path string, pairs ...string) answered {
 	return h.post(path, values)
 }
 
+// seen is what a form on the page says of what it was filled with.
+func (h *harness) seen(path string) string {
+	value := hidden(h.get(path).body, "seen")
+	if value == "" {
+		h.fatal(path, " does not say what it shows")
+	}
+	return value
+}
+
+// hidden is the value of a hidden field of a page.
+func hidden(page, name string) string {
+	_, rest, _ := strings.Cut(page, `name="`+name+`" value="`)
+	value, _, _ := strings.Cut(rest, `"`)
+	return value
+}
+
 func (h *harness) csrf() string {
 	match := regexp.MustCompile(`name="csrf" value="([^"]+)"`).FindStringSubmatch(h.get("/logins").body)
 	if match == nil {

@@ -112,6 +112,65 @@ func TestAPostIsChangedOnThePage(t *testing.T) {
 	}
 }
 
+// What a colleague or the API has changed since a form was opened is not undone by the form.
+func TestAFormIsNotSavedOverWhatCameAfterItWasOpened(t *testing.T) {
+	h := start(t)
+	h.signIn()
+	at := func(d time.Duration) string { return h.now().Add(d).UTC().Format("2006-01-02T15:04") }
+	rule := []string{"name", "Mine", "schedule_type", "daily", "times", "09:00", "source", "template", "template", "Good morning", "account", "1"}
+	booking := []string{"client", "@anna", "service", "Mine", "start", at(48 * time.Hour), "start_was", at(48 * time.Hour), "zone", "UTC", "duration", "1h",
+		"reminders", "24h", "feedback_after", "off", "booking_lang", "en", "identity_id", "1"}
+	job := []string{"title", "Mine", "type", "times", "times", "10:00", "zone", "UTC", "action", "message", "identity_id", "1", "target", "@news", "text", "hello", "late", "run_once"}
+	for _, c := range []struct {
+		page, api, change string
+		form              []string
+		theirs            func(tx *store.Tx) (bool, error)
+	}{
+		{"/rules/1", "/auto-posting/rules/1", `{"content_config":{"source":"template","template":"Good morning","approval":true}}`, rule, func(tx *store.Tx) (bool, error) {
+			r, err := tx.Rules.Get(1)
+			return r.Content.Approval, err
+		}},
+		{"/bookings/1", "/bookings/1", `{"start":"` + h.soon(96*time.Hour) + `"}`, booking, func(tx *store.Tx) (bool, error) {
+			b, err := tx.Bookings.Get(1)
+			return b.Start.After(h.now().Add(72 * time.Hour)), err
+		}},
+		{"/jobs/job_1", "/jobs/job_1", `{"tags":["theirs"]}`, job, func(tx *store.Tx) (bool, error) {
+			j, err := tx.OwnJobs.Get(1)
+			return len(j.Tags) == 1, err
+		}},
+	} {
+		theirs := func() (is bool) {
+			h.view(func(tx *store.Tx) (err error) {
+				is, err = c.theirs(tx)
+				return err
+			})
+			return is
+		}
+		list := c.page[:strings.LastIndex(c.page, "/")]
+		if a := h.submit(list+"/new", append([]string{"form", list, "start_was", ""}, c.form...)...); a.status != http.StatusSeeOther {
+			t.Fatalf("%s: %d %s", list, a.status, a.body)
+		}
+		opened := h.seen(c.page + "/change")
+		if a := h.submit(c.page+"/change", append(c.form, "seen", opened)...); a.status != http.StatusSeeOther || h.seen(c.page+"/change") != opened {
+			t.Errorf("%s, as it was: %d %s", c.page, a.status, a.body)
+		}
+		if a := h.api("PATCH", c.api, c.change); a.status != http.StatusOK || !theirs() {
+			t.Fatalf("%s: %d %s", c.api, a.status, a.body)
+		}
+		a := h.submit(c.page+"/change", append(c.form, "seen", opened)...)
+		if a.status != http.StatusUnprocessableEntity || !strings.Contains(a.body, "omeone changed this after you opened the form") || !strings.Contains(a.body, `value="Mine"`) {
+			t.Errorf("%s: %d %s", c.page, a.status, a.body)
+		}
+		if !theirs() {
+			t.Errorf("%s: the form has undone the other change", c.page)
+		}
+		again := append([]string{"seen", hidden(a.body, "seen"), "start_was", hidden(a.body, "start_was")}, c.form...)
+		if a := h.submit(c.page+"/change", again...); a.status != http.StatusSeeOther || theirs() {
+			t.Errorf("%s, saved again: %d %s", c.page, a.status, a.body)
+		}
+	}
+}
+
 func TestADocumentKeepsItsNameOnThePage(t *testing.T) {
 	h := start(t)
 	h.signIn()

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -161,6 +162,7 @@ func (s bookingPages) change(c echo.Context, b *store.Booking) error {
 	f := bookingForm(bookings.RequestOf(*b))
 	f.values.Set("start", s.view(c).zoned(b.Zone).in(b.Start))
 	f.values.Set("start_was", f.get("start"))
+	f.see(seenBooking(*b))
 	return s.showForm(c, http.StatusOK, f, b)
 }
 
@@ -180,6 +182,12 @@ func (s bookingPages) showForm(c echo.Context, status int, f form, b *store.Book
 	return s.show(c, status, v, screen{nav: "/bookings", title: title, body: v.bookingForm(f, b, title, v.loginOptions(bots))})
 }
 
+// seenBooking is what the form shows of a booking.
+func seenBooking(b store.Booking) bookings.Request {
+	b.Status = "" // the client may confirm it meanwhile
+	return bookings.RequestOf(b)
+}
+
 // save makes the booking of the form, or changes b if it is not nil.
 func (s bookingPages) save(c echo.Context, b *store.Booking) error {
 	f, err := readForm(c)
@@ -197,7 +205,19 @@ func (s bookingPages) save(c echo.Context, b *store.Booking) error {
 		})
 	} else {
 		saved, done = b.ID, "booking-changed"
-		err = s.DB.Update(func(tx *store.Tx) error { return failure(s.worker.Change(tx, b.ID, f.bookingRequest)) })
+		err = s.DB.Update(func(tx *store.Tx) error {
+			now, err := tx.Bookings.Get(b.ID)
+			if err == nil {
+				err = f.unchanged(seenBooking(now))
+			}
+			if err != nil {
+				return err
+			}
+			return failure(s.worker.Change(tx, b.ID, f.bookingRequest))
+		})
+		if _, changed := errors.AsType[changedError](err); changed {
+			f.values.Set("start_was", v.zoned(b.Zone).in(b.Start)) // of the one that is replaced if it is saved again
+		}
 	}
 	if err == nil {
 		return did(c, bookingPath(saved), done)

@@ -963,7 +963,7 @@ func (v view) bookingForm(f form, b *store.Booking, title string, bots []option)
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				for _, name := range []string{"form", "start_was"} {
+				for _, name := range []string{"form", "start_was", "seen"} {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 60, "<input type=\"hidden\" name=\"")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err

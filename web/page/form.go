@@ -2,6 +2,10 @@ package page
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -9,6 +13,8 @@ import (
 
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
+
+	"belfry/store"
 )
 
 // form is what a person typed and what is wrong with it.
@@ -128,7 +134,33 @@ func (f form) refuse(v view, err error, fields ...string) bool {
 		}
 	}
 	f.wrong[place] = said
+	if changed, ok := errors.AsType[changedError](err); ok {
+		f.values.Set("seen", changed.now) // it was said: saved again, the form replaces the other change
+	}
 	return true
+}
+
+// see notes what a form is filled with.
+func (f form) see(record any) { f.values.Set("seen", seen(record)) }
+
+// unchanged refuses to save a form over something else than it was filled with.
+func (f form) unchanged(record any) error {
+	if was, now := f.get("seen"), seen(record); was != "" && was != now {
+		return changedError{store.Conflict("conflict.form_changed"), now}
+	}
+	return nil
+}
+
+// seen names what a record says.
+func seen(record any) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%#v", record))
+	return hex.EncodeToString(sum[:8])
+}
+
+// changedError is the refusal to save a form over what came after it was opened. It names what there is now.
+type changedError struct {
+	*store.ConflictError
+	now string
 }
 
 // input is one field of a form.

@@ -193,6 +193,7 @@ func (s schedulePages) change(c echo.Context) error {
 	err := s.DB.View(func(tx *store.Tx) error {
 		own, err := s.worker.Own(tx, v.id)
 		f.fillJob(v, jobs.RequestOf(own))
+		f.see(jobs.RequestOf(own))
 		return err
 	})
 	if err != nil {
@@ -218,7 +219,15 @@ func (s schedulePages) save(c echo.Context, name string) error {
 	} else if err == nil {
 		done = "job-changed"
 		var draft jobs.Draft
-		if draft, err = s.worker.PrepareChange(c.Request().Context(), name, change); err == nil {
+		var changed error
+		draft, err = s.worker.PrepareChange(c.Request().Context(), name, func(r *jobs.Request) {
+			changed = f.unchanged(*r)
+			change(r)
+		})
+		if changed != nil {
+			err = changed
+		}
+		if err == nil {
 			err = s.DB.Update(func(tx *store.Tx) error { return failure(s.worker.Change(tx, draft)) })
 		}
 	}

@@ -284,7 +284,14 @@ func (s rulePages) showForm(c echo.Context, status int, f form, r *store.Rule) e
 func (s rulePages) change(c echo.Context, r *store.Rule) error {
 	f := newForm(nil)
 	f.fillRule(*r)
+	f.see(seenRule(rules.RequestOf(*r)))
 	return s.showForm(c, http.StatusOK, f, r)
+}
+
+// seenRule is what the form shows of a rule.
+func seenRule(r rules.Request) rules.Request {
+	r.Active = false
+	return r
 }
 
 // save makes the rule of the form, or changes r if it is not nil.
@@ -310,12 +317,17 @@ func (s rulePages) save(c echo.Context, r *store.Rule) error {
 		}
 	} else {
 		saved, done = r.ID, "rule-changed"
+		var changed error
 		fill := func(q *rules.Request) {
+			changed = f.unchanged(seenRule(*q))
 			f.fillRequest(q)
 			q.Active = q.Active || s.worker.Ended(*r) // what has ended goes on with what it is given; what was switched off stays off
 		}
 		if err = f.checkItems(r.Content); err == nil {
 			draft, err = s.worker.PrepareChange(c.Request().Context(), r.ID, fill)
+		}
+		if changed != nil {
+			err = changed
 		}
 		if err == nil {
 			err = s.DB.Update(func(tx *store.Tx) error { return failure(s.worker.Change(tx, draft)) })
