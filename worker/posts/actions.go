@@ -180,8 +180,11 @@ func (w *Worker) Retry(tx *store.Tx, id uint64) (store.Post, error) {
 		return post, store.Conflict("conflict.post_published", id)
 	}
 	identity, err := tx.Identities.Get(post.IdentityID)
+	if errors.Is(err, store.ErrNotFound) {
+		return post, store.Conflict("conflict.post_login_gone", id)
+	}
 	if err != nil {
-		return post, fmt.Errorf("the login of post %d: %w", id, err)
+		return post, err
 	}
 	post.Lateness, post.Held = store.Lateness{}, false // asked for by hand
 	post.SentAgain, post.Unsettled = post.MayBeOut(), false

@@ -551,6 +551,18 @@ func TestAChangeUndoesNothing(t *testing.T) {
 	}
 }
 
+func TestAPostWhoseAccountIsGoneSaysSoWhenItIsToBeSentAgain(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.fault(fault{err: &platform.Error{Kind: platform.Refused, Scope: platform.ScopeChat, Err: errors.New("no")}})
+		id := b.schedule(0, Request{}).ID
+		b.Pass(time.Minute)
+		b.Update(func(tx *store.Tx) error { return tx.Identities.Delete(b.firstID) })
+		if err := do(b, (*Worker).Retry, id); !conflict(err) {
+			t.Errorf("post %d is %s, and to send it again is answered: %v (not found: %v)", id, b.post(id).Status, err, errors.Is(err, store.ErrNotFound))
+		}
+	})
+}
+
 func TestWhatSomebodyHasSeenIsNamed(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		id := b.schedule(time.Hour, Request{Text: "first", Hold: true}).ID
