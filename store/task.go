@@ -53,11 +53,10 @@ type Task struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// QuietHours is a time of the day in which nothing is sent. It may pass midnight.
+// QuietHours is a time of the day, in the owner's zone, in which nothing is sent. It may pass midnight.
 type QuietHours struct {
 	From string `json:"from"` // 22:00
 	To   string `json:"to"`   // 08:00
-	Zone string `json:"zone"` // Europe/Moscow
 }
 
 // IsZero makes absent quiet hours disappear from JSON under omitzero.

@@ -94,17 +94,12 @@ func clockTime(text string) time.Duration {
 	return time.Duration(t.Hour())*time.Hour + time.Duration(t.Minute())*time.Minute
 }
 
-// quietEnd returns when the quiet hours end that now is in, or false if it is in none. In a zone
+// quietEnd returns when the quiet hours end that a local time is in, or false if it is in none. In a zone
 // whose clock is changed the hours are those that the clock shows.
-func quietEnd(q store.QuietHours, now time.Time) (time.Time, bool) {
+func quietEnd(q store.QuietHours, local time.Time) (time.Time, bool) {
 	if q.IsZero() {
 		return time.Time{}, false
 	}
-	zone, err := time.LoadLocation(q.Zone)
-	if err != nil {
-		zone = time.UTC
-	}
-	local := now.In(zone)
 	at := time.Duration(local.Hour())*time.Hour + time.Duration(local.Minute())*time.Minute
 	from, to := clockTime(q.From), clockTime(q.To)
 	day := local.Day()
@@ -114,9 +109,9 @@ func quietEnd(q store.QuietHours, now time.Time) (time.Time, bool) {
 	case from > to && at >= from: // it ends tomorrow
 		day++
 	}
-	end := time.Date(local.Year(), local.Month(), day, int(to/time.Hour), int(to/time.Minute%60), 0, 0, zone)
-	if !end.After(now) { // the clock was set back just now
-		end = now.Add(time.Minute)
+	end := time.Date(local.Year(), local.Month(), day, int(to/time.Hour), int(to/time.Minute%60), 0, 0, local.Location())
+	if !end.After(local) { // the clock was set back just now
+		end = local.Add(time.Minute)
 	}
 	return end.UTC(), true
 }

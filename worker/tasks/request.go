@@ -66,7 +66,7 @@ func (w *Worker) Prepare(r Request) (Draft, error) {
 	if err := d.setPauses(r); err != nil {
 		return d, err
 	}
-	if err := d.setTimes(r, w.db.Now(), w.zone.Load()); err != nil {
+	if err := d.setTimes(r, w.db.Now()); err != nil {
 		return d, err
 	}
 	if err := d.setTargets(r.Targets, w.cfg.Targets); err != nil {
@@ -132,7 +132,7 @@ func (d *Draft) setPauses(r Request) error {
 	return nil
 }
 
-func (d *Draft) setTimes(r Request, now time.Time, zone *time.Location) error {
+func (d *Draft) setTimes(r Request, now time.Time) error {
 	d.task.StartAt = now
 	if r.StartAt != "" {
 		at, err := worker.ParseTime(r.StartAt)
@@ -160,7 +160,7 @@ func (d *Draft) setTimes(r Request, now time.Time, zone *time.Location) error {
 	if r.QuietFrom == r.QuietTo {
 		return store.Invalid("quiet_to", "invalid.quiet_same")
 	}
-	d.task.Quiet = store.QuietHours{From: r.QuietFrom, To: r.QuietTo, Zone: zone.String()}
+	d.task.Quiet = store.QuietHours{From: r.QuietFrom, To: r.QuietTo}
 	return nil
 }
 

@@ -138,7 +138,7 @@ func (w *Worker) mayNot(now time.Time, task store.Task, next store.Delivery, pac
 		why.Until = at
 		return scheduler.Outcome{Again: at, Reason: why}
 	}
-	if end, quiet := quietEnd(task.Quiet, now); quiet {
+	if end, quiet := quietEnd(task.Quiet, now.In(w.zone.Load())); quiet {
 		return scheduler.Outcome{Again: end, WallClock: true, Reason: store.Reason{Code: store.ReasonQuiet, Until: end}}
 	}
 	if task.DailyCap > 0 && pace.Day == w.day(now) && pace.Sent >= task.DailyCap {

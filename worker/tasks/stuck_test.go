@@ -402,7 +402,7 @@ func TestTheDailyCapEndsWithTheDayWhereMidnightIsMissingOrRepeated(t *testing.T)
 func TestAWaitForATimeOfDayIsNoElapsedTime(t *testing.T) {
 	inBubble(t, Config{}, func(b *bench) {
 		now := time.Now().UTC()
-		quiet := store.Task{Quiet: store.QuietHours{From: now.Add(-time.Hour).Format("15:04"), To: now.Add(time.Hour).Format("15:04"), Zone: "UTC"}}
+		quiet := store.Task{Quiet: store.QuietHours{From: now.Add(-time.Hour).Format("15:04"), To: now.Add(time.Hour).Format("15:04")}}
 		capped := store.Task{DailyCap: 1}
 		for _, task := range []store.Task{quiet, capped} {
 			if out := b.worker.mayNot(now, task, store.Delivery{}, store.Pace{Day: b.worker.day(now), Sent: 1}); !out.WallClock || out.Again.IsZero() {

@@ -131,12 +131,30 @@ func New(db *store.DB, network Network, cfg Config) *Worker {
 		deliveries.WithLabelValues(string(result))
 	}
 	w := &Worker{db: db, network: network, cfg: cfg, pause: worker.Pause, deliveries: deliveries}
-	w.SetZone(cfg.Zone)
+	w.zone.Store(cfg.Zone)
 	return w
 }
 
-// SetZone sets the zone of quiet hours, and of the days of the cap.
-func (w *Worker) SetZone(zone *time.Location) { w.zone.Store(zone) }
+// SetZone sets the zone of quiet hours, and of the days of the cap. Broadcasts that wait for the end of either look again.
+func (w *Worker) SetZone(zone *time.Location) {
+	if w.zone.Swap(zone).String() == zone.String() {
+		return
+	}
+	_ = w.db.Update(func(tx *store.Tx) error { // else they look when they would have
+		for _, identity := range tx.Identities.Of(Platform) {
+			for task := range tx.Tasks.Active(identity.ID) {
+				job, err := tx.Jobs.ByName(task.JobName())
+				if err == nil && (job.Reason.Code == store.ReasonQuiet || job.Reason.Code == store.ReasonDailyCap) {
+					err = tx.Jobs.Wake(job.Name, tx.Now())
+				}
+				if err != nil && !errors.Is(err, store.ErrNotFound) {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
 
 func (w *Worker) metrics() []prometheus.Collector {
 	return []prometheus.Collector{w.deliveries,

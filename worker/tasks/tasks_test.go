@@ -232,6 +232,38 @@ func TestNothingIsSentInQuietHours(t *testing.T) {
 	})
 }
 
+// The owner corrects the zone while a broadcast is under way: its quiet hours are those that the page shows.
+func TestQuietHoursFollowTheZoneThatTheOwnerChooses(t *testing.T) {
+	moscow, err := time.LoadLocation("Europe/Moscow")
+	if err != nil {
+		t.Fatal(err)
+	}
+	inBubble(t, Config{}, func(b *bench) { // UTC: nobody has chosen
+		b.create(Request{Targets: names(100), QuietFrom: "22:00", QuietTo: "08:00", MinPause: seconds(1000), MaxPause: seconds(1500)})
+		b.worker.SetZone(moscow)
+		b.untilEnded()
+		night := 0
+		for _, m := range b.net.sent() {
+			if hour := m.at.In(moscow).Hour(); hour >= 22 || hour < 8 {
+				night++
+			}
+		}
+		if night > 0 {
+			t.Errorf("%d messages were sent at night", night)
+		}
+	})
+	inBubble(t, Config{}, func(b *bench) { // it is midnight
+		b.create(Request{Targets: names(1), QuietFrom: "22:00", QuietTo: "02:00"})
+		b.Pass(10 * time.Minute)
+		before := len(b.net.sent())
+		b.worker.SetZone(moscow)
+		b.Pass(10 * time.Minute)
+		if before != 0 || len(b.net.sent()) != 1 {
+			t.Errorf("%d messages at night, and %d once it is day", before, len(b.net.sent()))
+		}
+	})
+}
+
 func TestTheDailyCapHoldsForTheAccount(t *testing.T) {
 	inBubble(t, Config{}, func(b *bench) {
 		b.create(Request{Targets: names(30), DailyCap: 10, Text: "one"})
