@@ -111,8 +111,11 @@ func (s *session) harmless(ctx context.Context, r request, to any) error {
 }
 
 const (
-	doubtPause  = time.Second
-	limitPause  = 15 * time.Minute // where X does not say when its limit is over
+	doubtPause = time.Second
+	limitPause = 15 * time.Minute // where X does not say when its limit is over
+	// What it says is bounded: a clock may be wrong.
+	shortestLimit, longestLimit = time.Minute, 24 * time.Hour
+
 	duplicate   = "duplicate"
 	usageCapped = "usage-capped"
 )
@@ -146,7 +149,11 @@ func (s *session) sort(a rest.Answer) *platform.Error {
 	case a.Status == http.StatusTooManyRequests:
 		e.Kind, e.Scope, e.Wait = platform.Wait, platform.ScopeIdentity, limitPause
 		if reset := a.Seconds("x-rate-limit-reset"); reset > 0 {
-			e.Wait = max(time.Second, time.Unix(reset, 0).Sub(s.network.cfg.Now()))
+			now, err := http.ParseTime(a.Header.Get("Date")) // by X's clock, as its reset
+			if err != nil {
+				now = s.network.cfg.Now()
+			}
+			e.Wait = min(max(time.Unix(reset, 0).Sub(now), shortestLimit), longestLimit)
 		}
 	case a.Status == http.StatusForbidden && strings.Contains(all, duplicate):
 		e.Code = duplicate

@@ -536,3 +536,24 @@ func TestCheckNamesTheField(t *testing.T) {
 		t.Error(m, err)
 	}
 }
+
+// X says by its own clock when its limit is over, and beside it what that clock shows (Date). Ours may be wrong.
+func TestALimitOfXLastsAsLongWhateverOurClockShows(t *testing.T) {
+	for _, wrong := range []time.Duration{0, 30 * time.Minute, -5 * time.Hour} {
+		b := newBench(t)
+		theirs := time.Now()
+		b.ahead.Store(int64(wrong))
+		b.server.Fail(xtest.Fault{Call: xtest.Create, Status: 429, Body: `{"title":"Too Many Requests"}`, Header: http.Header{
+			"X-Rate-Limit-Reset": {fmt.Sprint(theirs.Add(15 * time.Minute).Unix())}, "Date": {theirs.UTC().Format(http.TimeFormat)},
+		}})
+		state, err := json.Marshal(map[string]any{"begun": b.now()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = b.net.Publisher(1).Publish(context.Background(), platform.Post{Text: "hello", State: state})
+		e := platform.AsError(err)
+		if e.Kind != platform.Wait || (e.Wait-15*time.Minute).Abs() > time.Minute {
+			t.Errorf("with a clock that is %v ahead: %v, wait %v", wrong, e.Kind, e.Wait)
+		}
+	}
+}
