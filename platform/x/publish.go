@@ -106,6 +106,9 @@ func (s *session) create(ctx context.Context, post platform.Post, st state) (pla
 	return platform.Receipt{}, e
 }
 
+// clocksDiffer is how far our clock may be ahead of X's. X refuses the same words as a duplicate within that time.
+const clocksDiffer = time.Hour
+
 var errNotFound = errors.New("it is not in the timeline")
 
 // lookUp settles a creation without an answer, as far as the timeline does.
@@ -126,7 +129,7 @@ func (s *session) lookUp(ctx context.Context, post platform.Post, begun time.Tim
 func (s *session) find(ctx context.Context, post platform.Post, since time.Time) (platform.Receipt, error) {
 	query := url.Values{"max_results": {"100"}, "tweet.fields": {"created_at,entities"}}
 	if !since.IsZero() {
-		query.Set("start_time", since.Add(-time.Minute).UTC().Format(time.RFC3339)) // our clocks differ
+		query.Set("start_time", since.Add(-clocksDiffer).UTC().Format(time.RFC3339))
 	}
 	var timeline struct{ Data []shown }
 	if err := s.get(ctx, fmt.Sprintf("/2/users/%d/tweets", s.login.UserID), query, &timeline); err != nil {

@@ -557,3 +557,29 @@ func TestALimitOfXLastsAsLongWhateverOurClockShows(t *testing.T) {
 		}
 	}
 }
+
+// A clock that is three minutes ahead is nothing unusual where no time service runs.
+func TestAPostThatIsOutIsFoundAlsoByAClockThatIsAhead(t *testing.T) {
+	for _, ahead := range []time.Duration{0, 3 * time.Minute} {
+		b := newBench(t)
+		net, err := x.New(x.Config{URL: b.server.URL, Keys: b.keys, Now: func() time.Time { return b.now().Add(ahead) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := platform.Post{Text: "the evening news"}
+		_, err = net.Publisher(1).Publish(context.Background(), p) // its time is kept
+		if e := platform.AsError(err); e.Kind != platform.UnderWay {
+			t.Fatal(e)
+		} else {
+			p.State = e.State
+		}
+		b.server.Fail(xtest.Fault{Call: xtest.Create, Carried: true}) // it is created, and the answer is lost
+		if _, err = net.Publisher(1).Publish(context.Background(), p); platform.AsError(err).Kind != platform.Unknown {
+			t.Fatal(err)
+		}
+		p.Unanswered = true
+		if r, err := net.Publisher(1).Publish(context.Background(), p); err != nil || r.Link == "" {
+			t.Errorf("%v ahead: %+v, %v", ahead, r, err)
+		}
+	}
+}
