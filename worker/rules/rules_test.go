@@ -228,6 +228,36 @@ func TestARuleEndsWithItsDates(t *testing.T) {
 	})
 }
 
+// What passes while a run is tried again leaves a record, also where it was the last date of its rule.
+func TestTheLastDateOfARuleIsNotLostInSilence(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		asked := 0
+		b.wrote = func([]ai.Message) (ai.Text, error) {
+			if asked++; asked == 1 {
+				return ai.Text{}, &platform.Error{Kind: platform.Wait, Wait: 45 * time.Minute, Err: errors.New("429")}
+			}
+			return ai.Text{Text: "News"}, nil
+		}
+		b.make(Config{})
+		rule := b.add(Request{ScheduleType: "custom", Schedule: Schedule{Dates: []string{"2000-01-02T10:00", "2000-01-02T10:30"}},
+			Content: store.RuleContent{Source: "ai", Title: "News"}})
+		b.Pass(48 * time.Hour)
+		posts, skipped := len(b.made()), 0
+		b.View(func(tx *store.Tx) error {
+			runs, err := tx.Runs.Of(rule.JobName(), store.Query{})
+			for _, r := range runs.Items {
+				if r.Result == store.ResultSkipped {
+					skipped += 1 + r.Missed
+				}
+			}
+			return err
+		})
+		if posts+skipped != 2 {
+			t.Errorf("%d posts, and %d skipped on record, of 2 dates", posts, skipped)
+		}
+	})
+}
+
 func TestARuleThatFailsPausesItselfAndSaysWhy(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		calls := 0

@@ -3,6 +3,7 @@ package rules
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"belfry/platform"
@@ -126,11 +127,31 @@ func (w *Worker) settle(tx *store.Tx, rule store.Rule, ended bool) error {
 	}
 	if ended || next.IsZero() {
 		rule.Active = false
+		if err := recordPassed(tx, rule); err != nil {
+			return err
+		}
 		if err := scheduler.Delete(tx, rule.JobName()); err != nil {
 			return err
 		}
 	}
 	return tx.Rules.Put(&rule)
+}
+
+// recordPassed puts on record the dates of a rule that passed while its last run was tried again: no other run follows in
+// which the scheduler would.
+func recordPassed(tx *store.Tx, rule store.Rule) error {
+	job, err := tx.Jobs.ByName(rule.JobName())
+	if err != nil {
+		return err
+	}
+	dates := slices.DeleteFunc(slices.Clone(rule.Trigger.Dates), func(at time.Time) bool { return !at.After(job.Occurrence) || at.After(tx.Now()) })
+	if len(dates) <= job.Missed { // the run has stood for those
+		return nil
+	}
+	return tx.Runs.Add(&store.Run{
+		Job: job.Name, Kind: job.Kind, Lane: job.Lane, Occurrence: dates[job.Missed].UTC(), Missed: len(dates) - job.Missed - 1,
+		Ended: tx.Now(), Result: store.ResultSkipped, Reason: store.Reason{Code: store.ReasonOverlap},
+	})
 }
 
 // failed ends a run that made nothing: it is tried again, or the occurrence has failed.
