@@ -760,3 +760,23 @@ func TestAnotherAccountGoesOnWithAChannel(t *testing.T) {
 		}
 	})
 }
+
+// A wait that is longer than any that is believed is cut, and not asked about again and again.
+func TestAFloodWaitOfAWeekIsNoLoop(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.network.Add(1, "news")
+		b.add("news")
+		b.Pass(time.Minute)
+		floods := 0
+		b.network.Fail = func(string, int64) error {
+			if floods++; floods > 500 {
+				return nil
+			}
+			return platformtest.Flood(8 * 24 * time.Hour)
+		}
+		b.Pass(time.Hour)
+		if floods > 10 {
+			t.Errorf("Telegram was asked %d times in an hour", floods)
+		}
+	})
+}

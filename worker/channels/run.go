@@ -9,6 +9,7 @@ import (
 	"belfry/platform"
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker"
 	"belfry/worker/send"
 )
 
@@ -183,8 +184,9 @@ func (r *reading) answer(s step, err error) scheduler.Outcome {
 	answer := send.To(e, now, send.Attempts{Most: 1, Unreached: unreached})
 	switch {
 	case answer.Next == send.WaitIdentity || answer.Next == send.WaitChat: // of this method; perhaps another one will do
+		until := worker.Earlier(answer.Again, now.Add(maxFlood-time.Second)) // a longer one is not believed
 		return scheduler.Outcome{Again: now, Reason: answer.Reason, Err: e, Write: func(tx *store.Tx) error {
-			return tx.Holds.Extend(s.method.hold(lane), answer.Again, store.Reason{Code: store.ReasonFlood, Until: answer.Again})
+			return tx.Holds.Extend(s.method.hold(lane), until, store.Reason{Code: store.ReasonFlood, Until: until})
 		}}
 	case answer.Next == send.IdentityOut:
 		out := scheduler.Outcome{Failed: true, Err: e}
