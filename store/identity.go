@@ -143,7 +143,7 @@ func (t Identities) Delete(id uint64) error {
 func (t Identities) EndWaits(i Identity) error {
 	lanes := []string{i.Lane(), i.ReadLane(), i.NamesLane(), bookingLane(i.ID), Notice{IdentityID: i.ID}.Lane()}
 	for _, h := range slices.Collect(t.in().Holds.All()) {
-		if lane, _, _ := strings.Cut(h.Lane, "/"); !slices.Contains(lanes, lane) {
+		if lane, _, _ := strings.Cut(h.Lane, "/"); h.Login != 0 || !slices.Contains(lanes, lane) {
 			continue
 		}
 		if err := t.in().Holds.Delete(h.ID); err != nil {
