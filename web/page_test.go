@@ -21,7 +21,7 @@ func TestAFormThatIsRefusedKeepsWhatWasTyped(t *testing.T) {
 	for _, c := range []struct{ name, field, value, en, ru string }{
 		{"past", "time", "2020-01-01T10:00", "The time is in the past: choose a later one", "Время: уже прошло. Выберите более позднее"},
 		{"no time", "time", "", "The time is not complete: choose day and time", "Время: не указано полностью. Выберите день и время"},
-		{"no text", "text", "", "The text is missing: write something", "Текст: не указано. Напишите что-нибудь"},
+		{"no text", "text", "", "The text is missing: write something", "Текст: пусто. Напишите что-нибудь"},
 		{"long text", "text", strings.Repeat("я", 4097), "The text is not accepted: the text is 4097 characters long and 4096 are allowed: shorten it", "Текст: в тексте 4097 символов, а можно 4096: сократите"},
 	} {
 		for lang, want := range map[string]string{"en": c.en, "ru": c.ru} {
