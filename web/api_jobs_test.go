@@ -109,7 +109,7 @@ func TestJobsAreMadeCountedAndSteeredOverTheAPI(t *testing.T) {
 
 func TestTheHistoryOfAJobStaysWhenItHasEnded(t *testing.T) {
 	h := start(t)
-	at := h.now().Add(time.Second).Format(time.RFC3339Nano)
+	at := h.now().Add(time.Minute).Format(time.RFC3339Nano)
 	if a := h.api("POST", "/jobs", `{"title":"Once","trigger":{"at":"`+at+`"},"action":{"type":"message","identity_id":1,"target":"@news","text":"hello"}}`); a.status != http.StatusCreated {
 		t.Fatal(a.status, a.body)
 	}
@@ -134,7 +134,7 @@ func TestAPreviewMarksClockChangesAndWhyNotNamesReasons(t *testing.T) {
 	if shown.Text != "daily at 02:30, Berlin" || len(shown.Items) != 2 || shown.Items[0].Local != "2027-03-28T03:00:00+02:00" || !strings.Contains(shown.Items[0].Note, "jumps") || shown.Items[1].Note != "" {
 		t.Errorf("%+v", shown)
 	}
-	if a := h.api("POST", "/jobs", `{"title":"Late","trigger":{"every":"1h","from":"`+h.now().Add(time.Second).Format(time.RFC3339)+`"},"action":{"type":"backup"}}`); a.status != http.StatusCreated {
+	if a := h.api("POST", "/jobs", `{"title":"Late","trigger":{"every":"1h","from":"`+h.now().Add(time.Minute).Format(time.RFC3339)+`"},"action":{"type":"backup"}}`); a.status != http.StatusCreated {
 		t.Fatal(a.status, a.body)
 	}
 	if a := h.api("POST", "/jobs/job_1/pause", ""); a.status != http.StatusOK {

@@ -23,11 +23,11 @@ func TestAReminderDoesNotWaitForTheBotThatTheBookingHadBefore(t *testing.T) {
 			return &platform.Error{Kind: platform.Wait, Scope: platform.ScopeIdentity, Wait: 4 * time.Hour, Err: errors.New("FLOOD_WAIT")}
 		}
 		made := b.book(Request{Start: in(5 * time.Hour), Reminders: []string{"2h"}})
-		time.Sleep(3*time.Hour + time.Minute) // it is due, and its bot has to wait beyond the start
+		b.Pass(3*time.Hour + time.Minute) // it is due, and its bot has to wait beyond the start
 		if err := b.change(made.ID, func(r *Request) { r.IdentityID = second }); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(10 * time.Minute)
+		b.Pass(10 * time.Minute)
 		if row := b.get(made.ID); len(b.posts) != 1 {
 			b.View(func(tx *store.Tx) error {
 				job, err := tx.Jobs.ByName(row.ReminderName())
@@ -35,7 +35,7 @@ func TestAReminderDoesNotWaitForTheBotThatTheBookingHadBefore(t *testing.T) {
 				return err
 			})
 		}
-		time.Sleep(3 * time.Hour)
+		b.Pass(3 * time.Hour)
 		if row := b.get(made.ID); len(b.posts) == 0 {
 			t.Errorf("the client was never reminded: %s %q", row.Reminders[0].State, row.Reminders[0].Reason.Code)
 		}
@@ -45,7 +45,7 @@ func TestAReminderDoesNotWaitForTheBotThatTheBookingHadBefore(t *testing.T) {
 func TestAnotherClientHasNotConfirmed(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		made := b.book(Request{Start: in(5 * time.Hour), Reminders: []string{"4h", "1h"}})
-		time.Sleep(61 * time.Minute)
+		b.Pass(61 * time.Minute)
 		b.press(anna, 0, 0)
 		if row := b.get(made.ID); row.Status != store.BookingConfirmed {
 			t.Fatal(row.Status)
@@ -56,7 +56,7 @@ func TestAnotherClientHasNotConfirmed(t *testing.T) {
 		if row := b.get(made.ID); row.Status == store.BookingConfirmed {
 			t.Errorf("the booking is %s's now, who has confirmed nothing, and is %s", row.Client, row.Status)
 		}
-		time.Sleep(3 * time.Hour)
+		b.Pass(3 * time.Hour)
 		if p := b.posts[len(b.posts)-1]; len(p.Buttons) > 0 && len(p.Buttons[0]) < 2 {
 			t.Errorf("%s is not offered to confirm", p.Target)
 		}

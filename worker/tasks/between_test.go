@@ -32,7 +32,9 @@ func TestADryRunThatIsAskedForWhileOneIsUnderWayLooksAtAllChats(t *testing.T) {
 				return err
 			})
 		}
+		b.net.mu.Lock()
 		before := b.net.asked
+		b.net.mu.Unlock()
 		b.act(task.ID, (*Worker).DryRun)
 		if b.task(task.ID).Checked != 0 {
 			t.Fatal(b.task(task.ID))
