@@ -109,7 +109,7 @@ func TestJobsAreMadeCountedAndSteeredOverTheAPI(t *testing.T) {
 
 func TestTheHistoryOfAJobStaysWhenItHasEnded(t *testing.T) {
 	h := start(t)
-	at := h.now().Add(time.Minute).Format(time.RFC3339Nano)
+	at := h.now().Add(time.Second).Format(time.RFC3339Nano)
 	if a := h.api("POST", "/jobs", `{"title":"Once","trigger":{"at":"`+at+`"},"action":{"type":"message","identity_id":1,"target":"@news","text":"hello"}}`); a.status != http.StatusCreated {
 		t.Fatal(a.status, a.body)
 	}
