@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"time"
 )
 
@@ -145,7 +144,7 @@ func (s Streams) Replay(name string, message uint64) error {
 	if err != nil {
 		return err
 	}
-	for _, item := range slices.Collect(s.Items.scan("message", key(nil).uint(message), key(nil).uint(message).next())) {
+	for item := range s.Items.scan("message", key(nil).uint(message), key(nil).uint(message).next()) {
 		if item.Group == g.ID { // it waits, or was parked
 			item.Parked, item.Due, item.Attempts = false, s.now(), 0
 			if err := s.Items.Put(&item); err != nil {
