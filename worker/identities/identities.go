@@ -290,31 +290,6 @@ func Remove(tx *store.Tx, id uint64) error {
 	return tx.Identities.Delete(id)
 }
 
-// forget deletes what was learned while an identity was logged in.
-func forget(tx *store.Tx, id uint64) error {
-	return errors.Join(endSession(tx, id), forgetPeers(tx, id))
-}
-
-func endSession(tx *store.Tx, id uint64) error {
-	session, err := tx.Sessions.Of(id)
-	if err == nil {
-		err = tx.Sessions.Delete(session.ID)
-	}
-	if errors.Is(err, store.ErrNotFound) {
-		return nil
-	}
-	return err
-}
-
-func forgetPeers(tx *store.Tx, id uint64) error {
-	for peer := range tx.Peers.Of(id) {
-		if err := tx.Peers.Delete(peer.ID); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Configure makes a bot what the settings say, and returns it: there if it was not, with this token
 // and, unless it is empty, this target. Settings that are the same as before change nothing.
 func Configure(tx *store.Tx, name, token, target string) (store.Identity, error) {
