@@ -293,6 +293,34 @@ func answersCannotBeRead(t *testing.T, posts int) {
 	})
 }
 
+// Messages that are read by their ids, because history cannot be read, are edited before history is read again.
+func TestAnEditWhileAnswersCannotBeReadIsNotMissed(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		c := b.network.Add(1, "news")
+		c.Post(text("first"))
+		id := b.add("news")
+		b.Pass(time.Minute)
+		post := c.Post(text("second"))
+		bad, byID := 0, false
+		b.network.Fail = func(method string, _ int64) error {
+			switch {
+			case method == "messages":
+				byID = true
+			case byID && post.EditedAt.IsZero():
+				c.Edit(post, "edited")
+			case bad < 8: // the difference, and history down to pages of one message
+				bad++
+				return platformtest.Malformed()
+			}
+			return nil
+		}
+		b.Pass(Interval + time.Minute)
+		if got := b.texts(id); got != "first edited" {
+			t.Errorf("read as %q after %q", got, b.network.Calls)
+		}
+	})
+}
+
 func TestAMessageThatCannotBeReadKeepsNoOtherBack(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		c := b.network.Add(1, "news")

@@ -2,6 +2,7 @@ package channels
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -24,6 +25,7 @@ func TestWhatIsReadIsWhatIsThere(t *testing.T) {
 				all, ids = append(all, c), append(ids, b.add(fmt.Sprint("news", i)))
 			}
 			b.Pass(10 * time.Second)
+			meanwhile := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "meanwhile"), 0))
 			for range rapid.IntRange(1, 40).Draw(rt, "steps") {
 				c := all[rapid.IntRange(0, 2).Draw(rt, "channel")]
 				some := func() *platformtest.ChannelPost {
@@ -61,8 +63,15 @@ func TestWhatIsReadIsWhatIsThere(t *testing.T) {
 					case "views":
 						some().Views++
 					default:
-						left := rapid.IntRange(1, 6).Draw(rt, "times")
+						left := rapid.IntRange(1, 12).Draw(rt, "times")
 						b.network.Fail = func(string, int64) error {
+							for _, c := range all { // messages are edited between one call and the next
+								if n := len(c.Posts); n > 0 && meanwhile.IntN(3) == 0 {
+									if p := c.Posts[max(n-1-meanwhile.IntN(20), 0)]; !p.Gone {
+										c.Edit(p, p.Text+"?")
+									}
+								}
+							}
 							if left--; left < 0 {
 								return nil
 							}
@@ -76,7 +85,7 @@ func TestWhatIsReadIsWhatIsThere(t *testing.T) {
 						}
 					}
 				})
-				b.Pass(time.Duration(rapid.IntRange(0, 600).Draw(rt, "seconds")) * time.Second)
+				b.Pass(time.Duration(rapid.OneOf(rapid.IntRange(0, 3), rapid.IntRange(0, 600)).Draw(rt, "seconds")) * time.Second)
 				if rapid.IntRange(0, 9).Draw(rt, "restart") == 0 {
 					b.start()
 				}

@@ -64,22 +64,27 @@ func (r *reading) after(ctx context.Context) (f found, err error) {
 	if r.channel.Place.Counted.IsZero() {
 		f.why = store.EventBackfill
 	}
-	f.settle = func(c *store.Channel, _ time.Time) {
-		for _, m := range h.Messages {
+	f.settle = upTo(h.Messages, h.Pts)
+	return f, err
+}
+
+// upTo goes on after messages that were read when the channel was in the state pts or later. 0: nothing was read.
+func upTo(messages []platform.Message, pts int) func(*store.Channel, time.Time) {
+	return func(c *store.Channel, _ time.Time) {
+		for _, m := range messages {
 			c.LastMessageID = max(c.LastMessageID, m.ID)
 		}
 		if c.Place.NextPts == 0 && c.Place.Pts == 0 {
-			c.Place.NextPts = h.Pts
+			c.Place.NextPts = pts
 		}
 	}
-	return f, err
 }
 
 // pass finds the message that follows the last one and cannot be read, and goes past it. Messages that it meets on the way
 // are read: then it was the answer that could not be, and not a message. If those that were read before cannot be read
 // either, err is returned.
 func (r *reading) pass(ctx context.Context, err error) (found, error) {
-	last := r.channel.LastMessageID
+	last, pts := r.channel.LastMessageID, 0
 	var all []platform.Message
 	readable := func(from, to int) (bool, error) {
 		var ids []int
@@ -90,6 +95,9 @@ func (r *reading) pass(ctx context.Context, err error) (found, error) {
 		if isMalformed(err) {
 			return false, nil
 		}
+		if pts == 0 {
+			pts = h.Pts
+		}
 		for _, m := range h.Messages {
 			if !m.Deleted {
 				all = append(all, m)
@@ -98,11 +106,7 @@ func (r *reading) pass(ctx context.Context, err error) (found, error) {
 		return err == nil, err
 	}
 	past := func(messages []platform.Message) (found, error) {
-		return found{messages: messages, more: true, why: store.EventNew, settle: func(c *store.Channel, _ time.Time) {
-			for _, m := range messages {
-				c.LastMessageID = max(c.LastMessageID, m.ID)
-			}
-		}}, nil
+		return found{messages: messages, more: true, why: store.EventNew, settle: upTo(messages, pts)}, nil
 	}
 	if !r.othersReadable(ctx, last) {
 		return found{}, err
