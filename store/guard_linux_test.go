@@ -153,7 +153,7 @@ func guarded(t *testing.T, opts Options) *DB {
 // counts says how many copies of each kind are made.
 func counts() map[string]int {
 	if *long {
-		return map[string]int{"cp": 500, "tar": 200, "tar -S": 200, "bsdtar": 200, "rsync": 200, "a slow copier": 10}
+		return map[string]int{"cp": 250, "tar": 100, "tar -S": 100, "bsdtar": 100, "rsync": 100, "a slow copier": 5}
 	}
 	if testing.Short() {
 		return map[string]int{"cp": 2, "tar": 1, "tar -S": 1, "bsdtar": 1, "rsync": 1, "a slow copier": 1}
