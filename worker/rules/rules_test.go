@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"belfry/platform"
 	"belfry/platform/ai"
+	"belfry/platform/feed"
+	"belfry/platform/telegram"
 	"belfry/store"
 )
 
@@ -200,6 +203,33 @@ func TestAListIsWorkedThrough(t *testing.T) {
 		}
 		if len(orders) < 2 {
 			t.Errorf("the rounds are %v", orders)
+		}
+	})
+}
+
+// What a site writes into its feed puts no markup into the owner's channel.
+func TestTheValuesOfATemplateAreText(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		item := feed.Item{
+			Title: `[Sale](https://evil.example) *a* _b_ ~~c~~ ||d|| <b>f</b> \* ` + "`e`",
+			Link:  "https://n.example/a_b_(c?d=*e*", Summary: "> quote",
+		}
+		for _, try := range []struct {
+			format          platform.Format
+			template, leads string
+		}{
+			{platform.Markdown, "[{title}]({link})", "https://n.example/a_b_%28c?d=*e*"},
+			{platform.HTML, `<a href="{link}">{title}</a>`, item.Link},
+		} {
+			content := store.RuleContent{Format: string(try.format), Template: try.template + "\n{link}\n\n{summary}"}
+			text, err := new(telegram.Network).Styled(try.format, b.rules.itemText(store.Rule{Content: content}, item))
+			want := platform.Styled{
+				Text:  item.Title + "\n" + item.Link + "\n\n" + item.Summary,
+				Spans: []platform.Span{{Kind: platform.Link, End: len(item.Title), URL: try.leads}},
+			}
+			if err != nil || !reflect.DeepEqual(text, want) {
+				t.Errorf("%s: %+v, %v, not %+v", try.format, text, err, want)
+			}
 		}
 	})
 }

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"html"
 	"math/rand/v2"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -67,6 +69,13 @@ func item(r store.Rule) string {
 	return items[round.Perm(len(items))[n%len(items)]]
 }
 
+// marks are the characters that have a meaning in Markdown, and none behind a backslash. An address in it has no
+// backslashes: inAddress writes there what would end it.
+var (
+	marks     = regexp.MustCompile("[\\\\`*_~|<>()!\\[\\]]")
+	inAddress = strings.NewReplacer(`\`, "%5C", " ", "%20", "(", "%28", ")", "%29", "<", "%3C", ">", "%3E")
+)
+
 // fill fills a template in. Values are taken as text, whatever the format; what is not known stays as it is.
 func (w *Worker) fill(r store.Rule, template string, values []string) string {
 	zone, err := time.LoadLocation(r.Trigger.Zone)
@@ -78,12 +87,17 @@ func (w *Worker) fill(r store.Rule, template string, values []string) string {
 		"{title}", r.Content.Title, "{description}", r.Content.Description,
 		"{date}", say.Day(now), "{time}", say.Clock(now), "{number}", strconv.Itoa(r.PostsMade+1),
 		"{weekday}", say.T("time.weekday."+strconv.Itoa(int(now.Weekday()))))
-	if platform.Format(r.Content.Format) == platform.HTML {
-		for i := 1; i < len(values); i += 2 {
-			values[i] = html.EscapeString(values[i])
+	var addresses []string
+	for value := range slices.Chunk(values, 2) {
+		switch platform.Format(r.Content.Format) {
+		case platform.HTML:
+			value[1] = html.EscapeString(value[1])
+		case platform.Markdown:
+			addresses = append(addresses, "]("+value[0], "]("+inAddress.Replace(value[1]))
+			value[1] = marks.ReplaceAllString(value[1], `\$0`)
 		}
 	}
-	return strings.TrimSpace(strings.NewReplacer(values...).Replace(template))
+	return strings.TrimSpace(strings.NewReplacer(append(addresses, values...)...).Replace(template))
 }
 
 const (
