@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -43,6 +45,18 @@ func newAPICommand(use, help string, run func(ctx context.Context, l *local, arg
 		l.json, _ = c.Flags().GetBool("json") // false without the flag
 		return errors.Join(run(c.Context(), l, args), l.close())
 	})
+}
+
+// visible is an output in which what others have written cannot steer the terminal: it shows a control character as the
+// escape that JSON has for it, so that JSON says the same as before.
+type visible struct{ to io.Writer }
+
+var control = regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f-\x9f]`)
+
+// Write implements [io.Writer].
+func (v visible) Write(p []byte) (int, error) {
+	_, err := v.to.Write(control.ReplaceAllFunc(p, func(c []byte) []byte { return fmt.Appendf(nil, `\u%04x`, bytes.Runes(c)[0]) }))
+	return len(p), err
 }
 
 // withJSON adds the flag with which a command prints JSON.

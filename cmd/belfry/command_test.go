@@ -175,6 +175,31 @@ func TestAListGoesOnAtItsCursor(t *testing.T) {
 	}
 }
 
+// A channel's title, or a message in it, is what anybody in Telegram has written.
+func TestWhatOthersHaveWrittenDoesNotSteerTheTerminal(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	db, err := store.Open(m.file(), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	title := "Новости\x1b]52;c;cm0gLXJm\a\r\u009b1A\tof the city"
+	err = db.Update(func(tx *store.Tx) error {
+		return tx.Channels.Put(&store.Channel{PeerID: 1, Title: title, IdentityID: 1})
+	})
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := m.output("channels"); err != nil || !strings.Contains(out, `Новости\u001b]52;c;cm0gLXJm\u0007\u000d\u009b1A`) {
+		t.Errorf("%v: %q", err, out)
+	}
+	var listed struct{ Items []struct{ Title string } }
+	out, err := m.output("channels", "--json")
+	if err != nil || json.Unmarshal([]byte(out), &listed) != nil || listed.Items[0].Title != title || strings.Contains(out, "\u009b") {
+		t.Errorf("as JSON: %v: %q", err, out)
+	}
+}
+
 func TestTheShellCompletesCommands(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)

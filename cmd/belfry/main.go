@@ -95,7 +95,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return err
 	})
 	root.SetArgs(args)
-	root.SetOut(stdout)
+	root.SetOut(visible{stdout})
 	root.SetErr(stderr)
 
 	c, err := root.ExecuteContextC(ctx)
@@ -105,7 +105,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err == nil { // without a command, help is printed
 		return exitUsage
 	}
-	fmt.Fprintf(stderr, "belfry: %s\n", said(err))
+	fmt.Fprintf(visible{stderr}, "belfry: %s\n", said(err))
 	if !understood {
 		fmt.Fprintf(stderr, "Run %s --help to see what there is.\n", c.CommandPath())
 	}
