@@ -176,6 +176,8 @@ func recordName(resource, id string) string {
 	one := strings.TrimSuffix(resource, "s")
 	if strings.HasSuffix(resource, "ies") {
 		one = strings.TrimSuffix(resource, "ies") + "y"
+	} else if strings.HasSuffix(resource, "ches") {
+		one = strings.TrimSuffix(resource, "es")
 	}
 	return one + "_" + id
 }

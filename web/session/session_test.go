@@ -95,3 +95,11 @@ func TestSlowReadersHoldFewAnswers(t *testing.T) {
 		close(leave)
 	})
 }
+
+func TestTheAuditNamesRecords(t *testing.T) {
+	for resource, want := range map[string]string{"posts": "post_17", "identities": "identity_17", "watches": "watch_17", "media": "media_17"} {
+		if got := recordName(resource, "17"); got != want {
+			t.Errorf("%s: %s, want %s", resource, got, want)
+		}
+	}
+}
