@@ -227,13 +227,15 @@ func TestAWrongSettingIsNamedWithItsCure(t *testing.T) {
 		{"BELFRY_PROXY=127.0.0.1:1080", "BELFRY_PROXY is not an address of a proxy: write it as http://user:password@host:3128"},
 		{"BELFRY_ALLOW_PRIVATE=http://media.example", "is not an address, a prefix or a host: write it as"},
 		{"BELFRY_INSTAGRAM_WEB_URL=www.instagram.com", "BELFRY_INSTAGRAM_WEB_URL is not an http or https address: write it as https://host"},
+		{"BELFRY_RELAY_REDIS=redis://:s3cr%t@127.0.0.1", "BELFRY_RELAY_REDIS is not an address of Redis: write it as redis://"},
+		{"OPENAI_BASE_URL=http://me:s3cr%t@127.0.0.1", "OPENAI_BASE_URL is not an http or https address: write it as"},
 		{"BELFRY_TELEGRAM_DC=foo", "write it as 2@127.0.0.1:24430"},
 		{"BELFRY_TELEGRAM_KEY=foo", "BELFRY_TELEGRAM_KEY is not PEM"},
 	} {
 		wrong := *m
 		wrong.env = append(slices.Clone(m.env), c.env)
 		_, err := wrong.output("serve")
-		if exitCode(err) != exitUsage || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "goroutine") {
+		if exitCode(err) != exitUsage || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "goroutine") || strings.Contains(err.Error(), "s3cr") {
 			t.Errorf("%s: exit code %d: %v", c.env, exitCode(err), err)
 		}
 	}

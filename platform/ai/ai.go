@@ -10,6 +10,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"image"
 	"image/jpeg"
@@ -63,7 +64,7 @@ func New(cfg Config) (*Client, error) {
 	cfg.Base = strings.TrimRight(cmp.Or(cfg.Base, defaultBase), "/")
 	cfg.Model, cfg.ImageModel = cmp.Or(cfg.Model, defaultModel), cmp.Or(cfg.ImageModel, defaultImageModel)
 	if u, err := url.Parse(cfg.Base); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return nil, fmt.Errorf("%q is not an http or https address: write it as https://api.openai.com/v1", cfg.Base)
+		return nil, errors.New("is not an http or https address: write it as https://api.openai.com/v1") // it may hold a password
 	}
 	return &Client{cfg, &http.Client{Timeout: DrawDeadline}}, nil
 }

@@ -44,8 +44,8 @@ func newRelay(cfg Config) (*relay, error) {
 		return nil, nil
 	}
 	options, err := redis.ParseURL(cfg.Relay)
-	if err != nil {
-		return nil, store.Invalid("BELFRY_RELAY_REDIS", "invalid.redis", err.Error())
+	if err != nil { // which may repeat the password
+		return nil, store.Invalid("BELFRY_RELAY_REDIS", "invalid.redis")
 	}
 	options.MaxRetries, options.PoolSize = -1, 1 // the schedule repeats
 	return &relay{redis.NewClient(options), cfg.Length}, nil
