@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -36,6 +37,7 @@ func site(t *testing.T) (*httptest.Server, *atomic.Int64) {
 		})
 	}
 	write("/spring", "text/html; charset=utf-8", page)
+	write("/bold", "text/html; charset=utf-8", strings.Replace(page, "растаял", "<B class=x>раста</b ><i>ял</i>", 1))
 	write("/plain", "text/plain; charset=windows-1251", "\xc2\xe5\xf1\xed\xe0")
 	write("/closed/page", "text/html", page)
 	write("/film", "video/mp4", "film")
@@ -83,6 +85,7 @@ func TestPagesAreReadOrSaidWhyNot(t *testing.T) {
 		kind              platform.Kind
 	}{
 		{"/spring", "Весна пришла", "растаял последний снег", ""},
+		{"/bold", "Весна пришла", "растаял последний снег", ""},
 		{"/sent", "Весна пришла", "растаял последний снег", ""},
 		{"/plain", "", "Весна", ""},
 		{"/closed/page", "", "robots.txt", platform.Refused},
@@ -108,6 +111,27 @@ func TestPagesAreReadOrSaidWhyNot(t *testing.T) {
 	}
 	if n := robots.Load(); n != 1 {
 		t.Errorf("robots.txt was read %d times", n)
+	}
+}
+
+// Anybody can write a link into a channel that is read.
+func TestAPageOfManyElementsTakesLittleMemory(t *testing.T) {
+	at := &http.Response{Request: httptest.NewRequest(http.MethodGet, "http://n.example/", nil)}
+	var open strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&open, "<b id=%d><FONT size=%[1]d><u\nid=%[1]d><i/id=%[1]d><a id=%[1]d>", i)
+	}
+	for name, source := range map[string]string{
+		"repeated": "<p>" + open.String() + "</p>" + strings.Repeat("<p>x</p>", 4000),
+		"many":     strings.Repeat("<p><a>", 500_000),
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := read([]byte(source), at, "text/html")
+		runtime.ReadMemStats(&after)
+		if mb := (after.TotalAlloc - before.TotalAlloc) >> 20; mb > 30 {
+			t.Errorf("%s: %d MB for %d KB, %v", name, mb, len(source)>>10, err)
+		}
 	}
 }
 
