@@ -88,7 +88,10 @@ func (c *Client) Read(ctx context.Context, address string) ([]Item, error) {
 // Parse reads the items of a feed, the oldest first: by their times if all have one, and else in the opposite order
 // of the feed.
 func Parse(data []byte) ([]Item, error) {
-	read, err := gofeed.NewParser().Parse(bytes.NewReader(data))
+	parser := gofeed.NewParser()
+	// To look for pictures in texts would make a tree of each, which may be far larger than the text.
+	parser.RSSTranslator = &gofeed.DefaultRSSTranslator{DisableContentImageScan: true}
+	read, err := parser.Parse(bytes.NewReader(data))
 	if err != nil {
 		return nil, failed(platform.Refused, "the address leads to no feed: %w", err)
 	}

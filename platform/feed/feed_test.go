@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -84,5 +85,20 @@ func TestWhatAFeedAnswersIsSorted(t *testing.T) {
 		if e := platform.AsError(err); err == nil || e.Kind != c.kind {
 			t.Errorf("%d %.20q: %v", c.status, c.body, err)
 		}
+	}
+}
+
+func TestTheTextsOfAFeedTakeLittleMemory(t *testing.T) {
+	var open strings.Builder
+	for i := range 400 {
+		fmt.Fprintf(&open, "<b id=%d>", i)
+	}
+	text := "<![CDATA[<p>" + open.String() + "</p>" + strings.Repeat("<p>x</p>", 1000) + "]]>"
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	items, err := Parse([]byte("<rss version='2.0'><channel><title>x</title><description>" + text + "</description><item><title>a</title><description>" + text + "</description></item></channel></rss>"))
+	runtime.ReadMemStats(&after)
+	if mb := (after.TotalAlloc - before.TotalAlloc) >> 20; err != nil || len(items) != 1 || !strings.HasPrefix(items[0].Summary, "x x x") || mb > 5 {
+		t.Errorf("%d MB for %d KB: %v, %v", mb, 2*len(text)>>10, items, err)
 	}
 }
