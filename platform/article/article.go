@@ -37,7 +37,8 @@ const (
 	maxTags      = 3 * maxElements
 	agent        = "Belfry"
 	robotsAge    = time.Hour
-	maxSites     = 1000 // whose robots.txt are remembered
+	maxKept      = 8 << 20 // bytes of the robots.txt that are remembered
+	maxPatterns  = 2000    // asterisks of a robots.txt, each of which takes as much memory as a hundred other bytes
 )
 
 // Article is what a page says.
@@ -52,6 +53,7 @@ type Client struct {
 
 	mu     sync.Mutex
 	robots map[string]rules // by scheme and host
+	kept   int              // bytes that they were read from
 }
 
 // rules are the robots.txt of a site.
@@ -189,14 +191,15 @@ func (c *Client) allowed(ctx context.Context, at *url.URL) error {
 	known, ok := c.robots[site]
 	c.mu.Unlock()
 	if !ok || time.Since(known.read) > robotsAge {
-		group, err := c.readRobots(ctx, site)
+		group, size, err := c.readRobots(ctx, site)
 		if err != nil {
 			return err
 		}
 		known = rules{group, time.Now()}
 		c.mu.Lock()
-		if len(c.robots) >= maxSites {
+		if c.kept += size; c.kept > maxKept {
 			clear(c.robots)
+			c.kept = size
 		}
 		c.robots[site] = known
 		c.mu.Unlock()
@@ -207,24 +210,27 @@ func (c *Client) allowed(ctx context.Context, at *url.URL) error {
 	return nil
 }
 
-func (c *Client) readRobots(ctx context.Context, site string) (*robotstxt.Group, error) {
+func (c *Client) readRobots(ctx context.Context, site string) (group *robotstxt.Group, size int, err error) {
 	response, err := c.get(ctx, site+"/robots.txt")
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer response.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(response.Body, maxRobots))
 	if err != nil {
-		return nil, failed(platform.Transient, "robots.txt did not come whole: %w", err)
+		return nil, 0, failed(platform.Transient, "robots.txt did not come whole: %w", err)
 	}
 	if response.StatusCode >= http.StatusInternalServerError {
-		return nil, failed(platform.Transient, "robots.txt: the site answered %d", response.StatusCode)
+		return nil, 0, failed(platform.Transient, "robots.txt: the site answered %d", response.StatusCode)
+	}
+	if response.StatusCode == http.StatusOK && bytes.Count(data, []byte("*")) > maxPatterns {
+		return nil, 0, failed(platform.Refused, "the site's robots.txt has more than %d asterisks", maxPatterns)
 	}
 	found, err := robotstxt.FromStatusAndBytes(response.StatusCode, data)
 	if err != nil { // what cannot be read forbids nothing
 		found, _ = robotstxt.FromStatusAndBytes(http.StatusNotFound, nil)
 	}
-	return found.FindGroup(agent), nil
+	return found.FindGroup(agent), len(data) + 1<<10, nil
 }
 
 func failed(kind platform.Kind, format string, args ...any) *platform.Error {

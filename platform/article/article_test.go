@@ -135,6 +135,36 @@ func TestAPageOfManyElementsTakesLittleMemory(t *testing.T) {
 	}
 }
 
+// everywhere answers for all sites.
+type everywhere string
+
+func (e everywhere) RoundTrip(r *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/plain"}}, Body: io.NopCloser(strings.NewReader(string(e))), Request: r}, nil
+}
+
+func TestTheRulesOfSitesTakeLittleMemory(t *testing.T) {
+	c := New(fetch.Allowed{})
+	c.http.Transport = everywhere("User-agent: *\n" + strings.Repeat("Disallow: /a\n", 30_000))
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for n := range 60 {
+		if _, err := c.Read(t.Context(), fmt.Sprintf("http://n%d.example/page", n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if mb := (int64(after.HeapAlloc) - int64(before.HeapAlloc)) >> 20; mb > 45 {
+		t.Errorf("%d MB are kept", mb)
+	}
+	c.http.Transport = everywhere("User-agent: *\nDisallow: /" + strings.Repeat("*a", 200_000))
+	if _, err := c.Read(t.Context(), "http://patterns.example/page"); err == nil || platform.AsError(err).Kind != platform.Refused {
+		t.Errorf("a pattern that takes 50 MB: %v", err)
+	}
+	runtime.KeepAlive(c)
+}
+
 func TestPrivateAddressesAreNotReached(t *testing.T) {
 	server, _ := site(t)
 	c := New(fetch.Allowed{})
