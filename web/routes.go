@@ -92,7 +92,7 @@ func (s *Server) handleError(pages *page.Server, err error, c echo.Context) {
 		}
 	}
 	if p.Status >= http.StatusInternalServerError {
-		s.cfg.Log.Error().Err(err).Str("path", path).Msg("request failed")
+		s.cfg.Log.Error().Err(err).Str("route", c.Path()).Msg("request failed") // a path may hold a secret
 	}
 	answer := func() error { return api.WriteProblem(c, p) }
 	if !strings.HasPrefix(path, "/api/") && !strings.HasPrefix(path, "/health") && path != "/metrics" && p.Status != http.StatusMisdirectedRequest {
@@ -102,7 +102,7 @@ func (s *Server) handleError(pages *page.Server, err error, c echo.Context) {
 		answer = func() error { return pages.ShowError(c, err, p.Status, store.IsFull(err)) }
 	}
 	if err := answer(); err != nil {
-		s.cfg.Log.Error().Err(err).Str("path", path).Msg("error page failed")
+		s.cfg.Log.Error().Err(err).Str("route", c.Path()).Msg("error page failed")
 	}
 }
 
