@@ -83,8 +83,13 @@ func (s Streams) Commit(b Batch, handled []Handled) error {
 	return s.trim(g.Topic, 2*len(b.Items))
 }
 
-// settle counts an item, or keeps it.
+// settle counts an item, or keeps it. One that was replayed meanwhile is handled once more.
 func (s Streams) settle(g *Group, item StreamItem, h Handled) error {
+	if item.ID != 0 {
+		if now, err := s.Items.Get(item.ID); err == nil && !now.Due.Equal(item.Due) {
+			return nil
+		}
+	}
 	if h.State == StageRetrying || h.State == StageParked {
 		if !h.Free {
 			g.LastError, g.ErrorAt = h.Reason, s.now()
