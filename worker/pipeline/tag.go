@@ -47,6 +47,9 @@ func (w *Worker) tag(name string, from store.Topic) Stage {
 			tags = append(tags, chosen...)
 		}
 		return Result{Why: why, Write: func(_ *store.Tx, m *store.Message) error {
+			if search.TagText(*m) != text { // it was edited or its picture described meanwhile, and an event tells of that
+				return nil
+			}
 			all := slices.Clone(tags)
 			if !why.Zero() { // what the AI chose before stays
 				all = append(all, slices.DeleteFunc(m.Tags, func(tag string) bool {
