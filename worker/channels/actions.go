@@ -180,7 +180,7 @@ func (w *Worker) Change(tx *store.Tx, id uint64, change Change) (store.Channel, 
 		_, err = scheduler.Resume(tx, c.JobName())
 	}
 	if err == nil && moved {
-		_, err = scheduler.RunNow(tx, c.JobName())
+		err = tx.Jobs.Wake(c.JobName(), tx.Now())
 	}
 	return c, err
 }

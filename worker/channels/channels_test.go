@@ -789,6 +789,34 @@ func TestAnotherAccountGoesOnWithAChannel(t *testing.T) {
 	})
 }
 
+// The owner chooses another account while the first one reads, and may not: what that read comes to keeps nothing waiting.
+func TestAnotherAccountIsChosenDuringARead(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		c := b.network.Add(1, "news")
+		c.Post(text("one"))
+		id := b.add("news")
+		b.Pass(time.Minute)
+		second := store.Identity{Platform: "telegram", Name: "second", Kind: store.IdentityUser, State: store.IdentityReady}
+		b.Update(func(tx *store.Tx) error { return tx.Identities.Put(&second) })
+		c.Post(text("two"))
+		var chosen error
+		b.network.Fail = func(string, int64) error {
+			if b.channel(id).IdentityID == second.ID {
+				return nil
+			}
+			chosen = b.DB.Update(func(tx *store.Tx) error {
+				_, err := b.channels.Change(tx, id, Change{IdentityID: second.ID})
+				return err
+			})
+			return platformtest.Private()
+		}
+		b.Pass(Interval)
+		if c := b.channel(id); chosen != nil || b.texts(id) != "one two" || c.Failures > 0 {
+			t.Errorf("chosen: %v; %q, %+v", chosen, b.texts(id), c)
+		}
+	})
+}
+
 // A wait that is longer than any that is believed is cut, and not asked about again and again.
 func TestAFloodWaitOfAWeekIsNoLoop(t *testing.T) {
 	inBubble(t, func(b *bench) {
