@@ -169,10 +169,10 @@ func (t Documents) OfMessage(messageID uint64) (Document, error) {
 	return t.first("message", key(nil).uint(messageID))
 }
 
-// Drop takes a message out of the index, if it is there, with its vector.
+// Drop takes a message out of the index, if it is there, with its vector. A damaged document is found no more as it is.
 func (t Documents) Drop(messageID uint64) error {
 	d, err := t.OfMessage(messageID)
-	if errors.Is(err, ErrNotFound) {
+	if errors.Is(err, ErrNotFound) || IsCorrupt(err) {
 		return nil
 	}
 	if err != nil {

@@ -197,18 +197,21 @@ func (w runner) record(tx *store.Tx, stage Stage, batch store.Batch, handled []o
 		if err != nil {
 			return err
 		}
-		if err := pass(tx, stage, batch.Items[i], h, &m); err != nil {
+		if states[i], err = pass(tx, stage, batch.Items[i], h, &m); err != nil {
 			return fmt.Errorf("message %d: %w", m.ID, err)
 		}
 	}
 	return tx.Streams.Commit(batch, states)
 }
 
-// pass writes what a stage learned of one message.
-func pass(tx *store.Tx, stage Stage, item store.StreamItem, h outcome, m *store.Message) error {
+// pass writes what a stage learned of one message, and returns what became of that: where a damaged row is in the way it
+// is parked, and keeps no other message waiting.
+func pass(tx *store.Tx, stage Stage, item store.StreamItem, h outcome, m *store.Message) (store.Handled, error) {
 	if h.State == store.StageDone {
-		if err := h.result.Write(tx, m); err != nil {
-			return err
+		if err := h.result.Write(tx, m); store.IsCorrupt(err) {
+			h.State, h.Reason = store.StageParked, store.Reason{Code: store.ReasonError, Detail: err.Error()}
+		} else if err != nil {
+			return h.Handled, err
 		}
 	}
 	attempts := item.Attempts
@@ -220,10 +223,10 @@ func pass(tx *store.Tx, stage Stage, item store.StreamItem, h outcome, m *store.
 	}
 	m.Stages[stage.Name] = store.StageState{State: h.State, At: tx.Now(), Attempts: attempts, Reason: h.Reason}
 	if err := tx.Messages.Put(m); err != nil {
-		return err
+		return h.Handled, err
 	}
 	if stage.To == "" || h.State == store.StageRetrying || stage.OnlyDone && h.State != store.StageDone {
-		return nil
+		return h.Handled, nil
 	}
-	return tx.Streams.Append(stage.To, item.Event.Why, m.ID)
+	return h.Handled, tx.Streams.Append(stage.To, item.Event.Why, m.ID)
 }

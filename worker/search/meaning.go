@@ -54,7 +54,7 @@ func sum(text string) uint64 {
 }
 
 // Vectors has the model make vectors of the documents of messages, and returns them by the ids of the messages. A message
-// without a document, or whose vector is the one that it has, is left out.
+// without a document that can be read, or whose vector is the one that it has, is left out.
 func (w *Worker) Vectors(ctx context.Context, messages []uint64) (map[uint64]store.Vector, error) {
 	var made []store.Vector
 	var of []uint64
@@ -62,7 +62,7 @@ func (w *Worker) Vectors(ctx context.Context, messages []uint64) (map[uint64]sto
 	err := w.db.View(func(tx *store.Tx) error {
 		for _, id := range messages {
 			d, err := tx.Documents.OfMessage(id)
-			if errors.Is(err, store.ErrNotFound) || err == nil && d.Text == "" {
+			if errors.Is(err, store.ErrNotFound) || store.IsCorrupt(err) || err == nil && d.Text == "" {
 				continue
 			}
 			if err != nil {
