@@ -817,6 +817,38 @@ func TestAnotherAccountIsChosenDuringARead(t *testing.T) {
 	})
 }
 
+// stuck says of each difference that more follows, and never gives it.
+type stuck struct {
+	*platformtest.Channels
+	asked int
+}
+
+func (s *stuck) Difference(ctx context.Context, identityID uint64, channel int64, pts int) (platform.Difference, error) {
+	s.asked++
+	d, err := s.Channels.Difference(ctx, identityID, channel, pts)
+	d.More = true
+	return d, err
+}
+
+func TestADifferenceThatStandsStillIsNoLoop(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.Stop()
+		network := &stuck{Channels: b.network}
+		b.channels = New(b.DB, network, Config{})
+		b.Start(b.channels.Module())
+		c := b.network.Add(1, "news")
+		c.Post(text("one"))
+		id := b.add("news")
+		b.Pass(time.Minute)
+		network.asked = 0
+		c.Post(text("two"))
+		b.Pass(time.Hour)
+		if n := network.asked; b.texts(id) != "one two" || n > 30 {
+			t.Errorf("Telegram was asked %d times in an hour; read %q", n, b.texts(id))
+		}
+	})
+}
+
 // A wait that is longer than any that is believed is cut, and not asked about again and again.
 func TestAFloodWaitOfAWeekIsNoLoop(t *testing.T) {
 	inBubble(t, func(b *bench) {

@@ -159,7 +159,8 @@ func (r *reading) difference(ctx context.Context) (found, error) {
 	}
 	counted := r.db.Now().Sub(r.channel.Place.Counted).Abs() // or the clock was set back
 	again := d.TooLong && counted >= time.Minute             // else it has just been read, and would be for ever
-	f := found{chat: d.Chat, messages: d.Messages, deleted: d.Deleted, more: d.More || again, why: store.EventNew}
+	more := d.More && d.Pts != r.channel.Place.Pts           // one that stands still would be asked for for ever
+	f := found{chat: d.Chat, messages: d.Messages, deleted: d.Deleted, more: more || again, why: store.EventNew}
 	_, held := r.held[ofMessages] // a round that cannot go on would be begun again and again
 	follow := !held && !f.more && !d.TooLong && r.channel.LastMessageID > 0 && counted >= followEach*r.channel.Interval
 	f.more = f.more || follow
