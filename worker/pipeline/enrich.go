@@ -50,7 +50,7 @@ func (w *Worker) enrich() Stage {
 			why = read[at].Reason
 			why.About = read[at].URL
 		}
-		if failed != nil && m.Stages["enrich"].Attempts+1 < s.Attempts {
+		if so := m.Stages["enrich"]; failed != nil && (so.State != store.StageRetrying || so.Attempts+1 < s.Attempts) {
 			return Result{}, &platform.Error{Kind: platform.Transient, Scope: platform.ScopeContent, Err: failed}
 		}
 		return Result{Why: why, Write: func(_ *store.Tx, m *store.Message) error {

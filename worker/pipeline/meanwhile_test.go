@@ -1,10 +1,12 @@
 package pipeline
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
+	"belfry/platform"
 	"belfry/platform/ai"
 	"belfry/platform/article"
 	"belfry/store"
@@ -61,6 +63,35 @@ func TestAReplayDuringAReplayIsCarriedOut(t *testing.T) {
 		b.mu.Unlock()
 		replay()
 		b.Pass(time.Minute)
+		if m := b.message(ids[0]); len(m.Links) != 1 || m.Links[0].Text != "Вода" {
+			t.Errorf("read %+v", m.Links)
+		}
+		b.settled()
+	})
+}
+
+// The links of a message could not be read, and are read once more by hand or because it was edited.
+func TestLinksAreTriedAsOftenAsBeforeInAReplay(t *testing.T) {
+	inBubble(t, Config{Links: true}, func(b *bench) {
+		away := true
+		b.read = func(string) (article.Article, error) {
+			if away {
+				return article.Article{}, &platform.Error{Kind: platform.Transient, Err: errors.New("502")}
+			}
+			return article.Article{Text: "Вода"}, nil
+		}
+		ids := b.arrive(withLink("Пришла весна", "https://example.com/ice"))
+		b.Pass(time.Hour)
+		if m := b.message(ids[0]); len(m.Links) != 1 || m.Links[0].Reason.Zero() {
+			t.Fatalf("read %+v", m.Links)
+		}
+		b.Update(func(tx *store.Tx) error {
+			_, err := b.w.Replay(tx, Replay{Stage: "enrich", MessageID: ids[0]}, false)
+			return err
+		})
+		b.Pass(10 * time.Second)
+		away = false
+		b.Pass(time.Hour)
 		if m := b.message(ids[0]); len(m.Links) != 1 || m.Links[0].Text != "Вода" {
 			t.Errorf("read %+v", m.Links)
 		}
