@@ -180,7 +180,10 @@ func (t Alerts) Raise(a Alert) error {
 			known.Untold, known.AcknowledgedAt, known.AcknowledgedBy = true, time.Time{}, ""
 		}
 		known.Subject, known.Name, known.Reason, known.Count, known.Limit = a.Subject, a.Name, a.Reason, a.Count, a.Limit
-		known.ChangedAt, known.GoneAt, known.Untold = a.ChangedAt, time.Time{}, known.Untold || !a.Kind.Lasts() && a.Kind != AlertWatch
+		known.ChangedAt, known.GoneAt = a.ChangedAt, time.Time{}
+		if !a.Kind.Lasts() && a.Kind != AlertWatch { // it has happened again: who has seen the one before has not seen this
+			known.RaisedAt, known.Untold = t.in().Now(), true
+		}
 	case a.many() != "" && t.count("state", key(nil).str(string(AlertOpen)), maxOpenAlerts) == maxOpenAlerts:
 		return t.Raise(Alert{Kind: a.many(), About: "more", Count: 1})
 	default:

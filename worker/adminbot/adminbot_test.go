@@ -422,6 +422,32 @@ func TestAlertsAreSeen(t *testing.T) {
 	})
 }
 
+// A post is tried again, and fails again before the admin says that the first failure was seen.
+func TestAFailureThatWasNotToldIsNotAcknowledgedWithTheOneBefore(t *testing.T) {
+	inBubble(t, "en", func(b *bench) {
+		b.Pass(time.Minute)
+		post := store.Post{Platform: "telegram", Target: "@channel", Text: "x", ScheduledTime: time.Now()}
+		become := func(status store.PostStatus) {
+			b.Update(func(tx *store.Tx) error {
+				post.Status, post.Reason, post.UpdatedAt = status, store.Reason{Code: store.ReasonRefused, Detail: "no rights"}, tx.Now()
+				return tx.Posts.Put(&post)
+			})
+			b.Pass(time.Second)
+		}
+		become(store.PostFailed)
+		b.Pass(time.Minute)
+		become(store.PostPublishing)
+		become(store.PostFailed)
+		has(t, b.press("Acknowledge"), "Nothing was done", "1. Post 1")
+		before := len(b.shown())
+		b.Pass(2 * time.Minute)
+		if told := len(b.shown()) - before; told != 1 {
+			t.Errorf("told %d times of the second failure", told)
+		}
+		has(t, b.press("Acknowledge"), "Acknowledged by Ann")
+	})
+}
+
 func TestASiteThatRefusesForADayIsToldAndShown(t *testing.T) {
 	inBubble(t, "en", func(b *bench) {
 		b.write("/check")
