@@ -35,6 +35,7 @@ type step struct {
 	job     store.Job
 	check   store.AccountCheck // as it is to be written, once the step's outcome is in it
 	rule    profile.Rule
+	rules   string // the mark of those that it is by
 	account store.Account
 	wake    time.Time // when something else is to be done
 	others  bool      // checks are under way beside this one
@@ -84,6 +85,7 @@ func (w *Worker) plan(tx *store.Tx) (s step, err error) {
 		return s, nil
 	}
 	rules := w.Rules(tx)
+	s.rules = setting(tx, settingRulesMark)
 	s.account, err = w.nextAccount(tx, &s.check)
 	if errors.Is(err, store.ErrNotFound) {
 		s.kind = stepLeave

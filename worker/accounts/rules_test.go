@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"belfry/platform/profile"
 	"belfry/store"
 )
 
@@ -86,6 +88,33 @@ func TestRulesThatCannotBeReadLeaveTheOtherSitesAlone(t *testing.T) {
 		b.sites.set(true, "forge", "admin", "alice")
 		if c := b.untilChecked(2)[1]; c.Found != 1 || c.Status != store.AccountCheckDone {
 			t.Errorf("with good rules it was %+v", c)
+		}
+	})
+}
+
+// The last refusal that makes a check give a site up is the answer to a question that the rule before has put.
+func TestASiteIsAskedByNewRulesAfterAnAnswerToThoseBefore(t *testing.T) {
+	inBubble(t, Config{}, func(b *bench) {
+		load := func() {
+			b.Update(func(tx *store.Tx) error {
+				_, err := b.worker.ImportRules(tx, forge("forge"))
+				return err
+			})
+		}
+		load()
+		b.watch(Request{Site: "forge"}, "alice")
+		b.sites.set(true, "forge", "admin", "alice")
+		b.sites.took = 10 * time.Second
+		b.sites.say("forge", refused("401"))
+		b.start()
+		for len(b.sites.questions()) < 4 || b.status().Job.State != store.JobRunning {
+			b.Pass(time.Second)
+		}
+		b.sites.fault(refused("401")) // is on its way
+		b.sites.say("forge", profile.Result{})
+		load()
+		if c := b.untilChecked(1)[0]; c.Found != 1 || len(c.Stopped) > 0 {
+			t.Errorf("the check was %+v", c)
 		}
 	})
 }

@@ -127,6 +127,10 @@ func (w *Worker) giveUp(s step, why store.Reason, wait time.Duration, v *verdict
 		Msg("check gives the site up")
 	return w.again(s, 0, func(tx *store.Tx) error {
 		after := s
+		if setting(tx, settingRulesMark) != s.rules { // the answer was to a question by those before: it is put anew
+			after.check.Canaries, after.check.Refusals = 0, 0
+			return goOn(tx, after)
+		}
 		if v != nil {
 			if err := w.settle(tx, s, *v); err != nil {
 				return err
