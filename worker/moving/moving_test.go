@@ -182,6 +182,19 @@ func TestWhatPostgreSQLWroteIsImportedOnce(t *testing.T) {
 	}
 }
 
+// SQLAlchemy writes None into a column of JSON as null of JSON, which CSV shows as a word.
+func TestALineWhoseListsAreNullOfJSONIsImported(t *testing.T) {
+	b := start(t)
+	b.want(b.give("content_pieces", []byte("id,text,hashtags,media_urls\n1,Hello,null,null\n"), false), "1 made, 0 changed, 0 same")
+	b.view(func(tx *store.Tx) error {
+		content, err := tx.Contents.Get(1)
+		if content.Text != "Hello" || len(content.Media) != 0 {
+			t.Errorf("%+v", content)
+		}
+		return err
+	})
+}
+
 // look compares what was made with what testdata/make.sql says.
 func (b *bench) look() {
 	b.Helper()

@@ -86,9 +86,12 @@ func (r *reader) time(column string) time.Time {
 	return time.Time{}
 }
 
-// list reads an array of PostgreSQL or of JSON.
+// list reads an array of PostgreSQL or of JSON. A column of JSON without a value may have JSON's null.
 func (r *reader) list(column string) []string {
 	text := r.text(column)
+	if text == "null" {
+		return nil
+	}
 	items, ok := parseArray(text)
 	if strings.HasPrefix(text, "[") {
 		var values []any
