@@ -206,6 +206,20 @@ func TestAStageThatIsOffLetsMessagesPass(t *testing.T) {
 	})
 }
 
+func TestWhatNoStageIsHandedWaitsForNone(t *testing.T) {
+	inBubble(t, Config{}, func(b *bench) {
+		for _, m := range []store.Message{
+			{Date: time.Now(), Service: "channelCreate"},
+			{Date: time.Now(), Unreadable: "constructor"},
+			{DeletedAt: time.Now()}, // before it was read
+		} {
+			if got := b.w.Passport(m); len(got) != 1 || Waits(m) {
+				t.Errorf("%+v waits %v: %+v", m, Waits(m), got)
+			}
+		}
+	})
+}
+
 func TestStagesAreMeasured(t *testing.T) {
 	inBubble(t, Config{Links: true}, func(b *bench) {
 		b.read = func(string) (article.Article, error) { panic("on purpose") }

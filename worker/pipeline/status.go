@@ -43,8 +43,14 @@ func (w *Worker) Statuses(tx *store.Tx) []Status {
 	return all
 }
 
+// passes reports whether reading hands a message to the stages: not what has no content, or none that is known.
+func passes(m store.Message) bool { return m.Service == "" && m.Unreadable == "" && !m.Date.IsZero() }
+
 // Waits reports whether a message is still to pass one of the stages that each message passes, or to be tried again.
 func Waits(m store.Message) bool {
+	if !passes(m) {
+		return false
+	}
 	for _, name := range []string{"vision", "tag", "enrich", "index", "album"} {
 		if m.Stages[name].State == "" {
 			return true
@@ -59,14 +65,14 @@ func Waits(m store.Message) bool {
 }
 
 // Passport returns what the stages made of a message, in their order; a stage without a record waits for it, unless what
-// it works on has not come.
+// it works on does not come.
 func (w *Worker) Passport(m store.Message) []Stamp {
 	all := []Stamp{{store.StagePersist, store.StageState{State: store.StageDone, At: m.ReadAt, Attempts: 1}}}
 	for _, s := range w.stages {
 		state, ok := m.Stages[s.Name]
 		if !ok {
 			state = store.StageState{State: store.StageWaiting}
-			if s.From == store.TopicVision && m.Stages["vision"].State != store.StageDone {
+			if !passes(m) || s.From == store.TopicVision && m.Stages["vision"].State != store.StageDone {
 				continue
 			}
 		}
