@@ -139,10 +139,13 @@ func finish(tx *store.Tx, task store.Task) (scheduler.Outcome, error) {
 	return end(tx, &task, store.TaskDone, task.LastError)
 }
 
-// end ends a task.
+// end ends a task, and the dry run of it that is under way.
 func end(tx *store.Tx, task *store.Task, status store.TaskStatus, why store.Reason) (scheduler.Outcome, error) {
 	task.Status, task.LastError, task.Slot = status, why, time.Time{}
 	task.EndedAt, task.UpdatedAt = tx.Now(), tx.Now()
+	if task.Check == store.CheckRunning {
+		task.Check = ""
+	}
 	out := scheduler.Outcome{}
 	if status == store.TaskFailed {
 		out.Failed, out.Reason = true, why

@@ -495,6 +495,23 @@ func TestADryRunSendsNothingAndSaysWhoCannotBeReached(t *testing.T) {
 	})
 }
 
+func TestADryRunEndsWithItsTask(t *testing.T) {
+	inBubble(t, Config{}, func(b *bench) {
+		for _, end := range []func(task store.Task){
+			func(task store.Task) { b.act(task.ID, (*Worker).Cancel) },
+			func(task store.Task) { b.act(task.ID, (*Worker).Resume) },
+		} {
+			task := b.create(Request{Targets: []string{"@nobody_1", "@nobody_2", "@nobody_3"}, DryRun: true})
+			end(task)
+			b.untilEnded()
+			b.Pass(time.Minute)
+			if task = b.task(task.ID); task.Check != "" && task.Check != store.CheckDone {
+				t.Errorf("%s, and its dry run is %s", task.Status, task.Check)
+			}
+		}
+	})
+}
+
 func TestADryRunThatCannotGoOnSaysSo(t *testing.T) {
 	inBubble(t, Config{}, func(b *bench) {
 		task := b.create(Request{Targets: names(3), Hold: true})
