@@ -83,9 +83,9 @@ func (n *Network) Check(p platform.Post) (platform.Measure, error) {
 	case tags > maxHashtags:
 		return m, refused("text", fmt.Sprintf("it has %d hashtags: Instagram allows %d", tags, maxHashtags))
 	case len(p.Media) == 0:
-		return m, refused("media", "are missing: Instagram publishes no text alone, add a photo or a video")
+		return m, refused("media", "Instagram publishes no text alone: add a photo or a video")
 	case len(p.Media) > maxMedia:
-		return m, refused("media", fmt.Sprintf("are too many: Instagram shows %d", maxMedia))
+		return m, refused("media", fmt.Sprintf("Instagram shows %d at most: remove some", maxMedia))
 	}
 	for i, media := range p.Media {
 		if _, err := n.address(media); err != nil {

@@ -91,7 +91,7 @@ func (n *Network) Check(p platform.Post) (platform.Measure, error) {
 		return m, refused("text", fmt.Sprintf("it has %d characters as X counts: %d are allowed", m.Length, m.Limit))
 	}
 	if strings.TrimSpace(p.Text) == "" && len(p.Media) == 0 {
-		return m, refused("text", "is missing: write a text or add media")
+		return m, refused("text", "there is no text and no media: write a text or add media")
 	}
 	for i, media := range p.Media {
 		field := fmt.Sprintf("media[%d]", i)
@@ -99,7 +99,7 @@ func (n *Network) Check(p platform.Post) (platform.Measure, error) {
 		case media.Kind == platform.Document:
 			return m, refused(field+".kind", "X shows photos and videos only: choose photo or video")
 		case i >= maxPhotos:
-			return m, refused("media", fmt.Sprintf("are too many: X shows %d photos", maxPhotos))
+			return m, refused("media", fmt.Sprintf("X shows %d photos at most: remove some", maxPhotos))
 		case media.Kind == platform.Video && len(p.Media) > 1:
 			return m, refused(field, "X shows a video alone: remove the other media")
 		}
