@@ -182,6 +182,21 @@ func TestWhatPostgreSQLWroteIsImportedOnce(t *testing.T) {
 	}
 }
 
+// The replaced system writes how many chats have a broadcast only when it ends. One that failed on its way goes back to pending.
+func TestABroadcastThatWasToBeTakenUpAgainSendsNothing(t *testing.T) {
+	b := start(t)
+	b.identities()
+	row := `{"id":1,"run_at":"2026-11-23 11:00:00","status":"pending","attempts":1,"last_error":"timeout","target_chat_ids":[-1001,-1002],"sent_count":0,"text":"Hello"}`
+	b.want(b.give("userbot_tasks", []byte(row), true), "1 made, 0 changed, 0 same")
+	b.view(func(tx *store.Tx) error {
+		task, err := tx.Tasks.Get(1)
+		if task.Status != store.TaskFailed || task.LastError.Code != store.ReasonUnknown || task.Left() != 0 {
+			t.Errorf("%+v", task)
+		}
+		return err
+	})
+}
+
 // SQLAlchemy writes None into a column of JSON as null of JSON, which CSV shows as a word.
 func TestALineWhoseListsAreNullOfJSONIsImported(t *testing.T) {
 	b := start(t)

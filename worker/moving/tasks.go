@@ -22,7 +22,7 @@ func (w *Worker) task(_ context.Context, r *reader, was uint64) (func(*store.Tx)
 	switch status := strings.ToLower(r.text("status")); status {
 	case "pending", "":
 		switch {
-		case ended.Sent > 0:
+		case ended.Sent > 0 || r.number("attempts") > 0: // it failed on its way and was to be taken up again
 			ended.Status, ended.Reason = store.TaskFailed, store.Reason{Code: store.ReasonUnknown, Detail: lastError}
 		case due.Before(r.now) && !r.batch.Publish:
 			ended.Status, ended.Reason = store.TaskCancelled, store.Reason{Code: store.ReasonImportedLate}
