@@ -197,6 +197,33 @@ func TestABroadcastThatWasToBeTakenUpAgainSendsNothing(t *testing.T) {
 	})
 }
 
+func TestABroadcastThatWasDueBeforeTheImportCanBeRetried(t *testing.T) {
+	b := start(t)
+	b.identities()
+	chats := make([]string, 600) // more than one step prepares
+	for i := range chats {
+		chats[i] = fmt.Sprint(-1001 - i)
+	}
+	row := `{"id":1,"run_at":"2026-11-23 11:00:00","status":"pending","attempts":0,"target_chat_ids":[` + strings.Join(chats, ",") + `],"text":"Hello"}`
+	b.want(b.give("userbot_tasks", []byte(row), false), "1 made, 0 changed, 0 same")
+	b.update(func(tx *store.Tx) error {
+		task, err := tx.Tasks.Get(1)
+		if err != nil || task.Status != store.TaskCancelled || task.Left() != 600 {
+			t.Errorf("%+v, %v", task, err)
+		}
+		n := 0
+		for d := range tx.Deliveries.Each() {
+			if n++; d.TaskID != 1 {
+				t.Errorf("%+v", d)
+			}
+		}
+		if task, err = b.Tasks.Retry(tx, 1); err != nil || task.Left() != 600 || n != 600 {
+			t.Errorf("of %d chats: %+v, %v", n, task, err)
+		}
+		return nil
+	})
+}
+
 // SQLAlchemy writes None into a column of JSON as null of JSON, which CSV shows as a word.
 func TestALineWhoseListsAreNullOfJSONIsImported(t *testing.T) {
 	b := start(t)

@@ -19,19 +19,34 @@ type Ended struct {
 }
 
 // Record writes a task that has ended in another system. It has no deliveries: nothing is sent again to any of its chats.
+// One that was not begun there keeps its chats, and can be retried.
 func (w *Worker) Record(tx *store.Tx, d Draft, e Ended) (store.Task, error) {
 	task := d.task
 	task.Key, task.Status, task.LastError = platform.NewKey(), e.Status, e.Reason
 	task.Sent, task.Failed, task.Total = e.Sent, e.Failed, max(len(d.targets), e.Sent+e.Failed)
-	task.Skipped = task.Total - e.Sent - e.Failed
 	task.CreatedAt, task.UpdatedAt, task.EndedAt = cmp.Or(e.CreatedAt, tx.Now()), tx.Now(), tx.Now()
+	put := tx.Tasks.Table.Put // what failed long ago raises no alert
+	if e.Reason.Code == store.ReasonImportedLate {
+		if err := put(&task); err != nil {
+			return task, err
+		}
+		if err := reserve(tx, &task, d.targets); err != nil {
+			return task, err
+		}
+		done, err := prepare(tx, &task)
+		if done {
+			task.Prepared = 0
+		}
+		return task, errors.Join(err, put(&task))
+	}
+	task.Skipped = task.Total - e.Sent - e.Failed
 	if task.Total > 0 {
 		var err error
 		if task.First, err = tx.Deliveries.Reserve(task.Total); err != nil {
 			return task, err
 		}
 	}
-	return task, tx.Tasks.Table.Put(&task) // what failed long ago raises no alert
+	return task, put(&task)
 }
 
 // Remove deletes a task in whose place another one comes, with its deliveries. One that was begun is refused.
