@@ -90,11 +90,12 @@ func without(calls []int64, at int64) []int64 {
 	return calls
 }
 
-// waitingBefore returns how many posts of the identity are due before a post and have not begun, and when the last
-// of those is over that wait for the window, too: the order of posts holds.
+// waitingBefore returns how many posts of the identity are due, and were so before a post, and have not begun, and when the
+// last of those is over that wait for the window, too: the order of posts holds.
 func waitingBefore(tx *store.Tx, post store.Post) (n int, last time.Time, err error) {
+	until := worker.Earlier(post.ScheduledTime, tx.Now()) // it may be published ahead of its time
 	for other := range tx.Posts.Pending(post.IdentityID) {
-		if n == mostBefore || other.ID == post.ID || other.ScheduledTime.After(post.ScheduledTime) {
+		if n == mostBefore || other.ID == post.ID || other.ScheduledTime.After(until) {
 			break
 		}
 		if other.Held || other.Slot != 0 {

@@ -93,6 +93,23 @@ func TestTwoHundredPostsKeepTheWindowAndTheirOrder(t *testing.T) {
 	})
 }
 
+func TestAPostThatIsPublishedNowWaitsForNoneThatIsDueLater(t *testing.T) {
+	inWindow(t, "2/1h", func(b *bench, _ *windowed) {
+		for i := range 10 {
+			b.schedule(time.Duration(24+i)*time.Hour, Request{})
+		}
+		last := b.schedule(100*time.Hour, Request{}).ID
+		b.Update(func(tx *store.Tx) error {
+			_, err := b.worker.PublishNow(tx, last)
+			return err
+		})
+		b.Pass(time.Minute)
+		if p := b.post(last); p.Status != store.PostPublished {
+			t.Errorf("nothing was sent yet, and it is %s: %+v", p.Status, p.Reason)
+		}
+	})
+}
+
 func TestAnOutageAndAnUploadTakeNoSlots(t *testing.T) {
 	inWindow(t, "2/1h", func(b *bench, w *windowed) {
 		b.fault(repeat(fault{err: &platform.Error{Kind: platform.Transient, Scope: platform.ScopeIdentity, Err: errors.New("not connected")}}, 50)...)
