@@ -97,7 +97,7 @@ func (w workers) modules() []module {
 
 // moving returns what imports, for those who own what is made.
 func (w workers) moving(db *store.DB) *moving.Worker {
-	return moving.New(db, moving.Workers{Posts: w.posts, Rules: w.rules, Tasks: w.tasks, Accounts: w.accounts, Channels: w.channels, Setup: w.setup})
+	return moving.New(db, moving.Workers{Posts: w.posts, Rules: w.rules, Tasks: w.tasks, Accounts: w.accounts, Channels: w.channels, Setup: w.setup, Keep: w.pipeline.Keeps()})
 }
 
 // open opens the file and puts the parts together.

@@ -35,6 +35,9 @@ func (w *Worker) message(_ context.Context, r *reader, _ uint64) (func(*store.Tx
 	if m.Date.IsZero() {
 		r.wrong("posted_at", "invalid.time_missing")
 	}
+	if w.Keep > 0 && r.now.Sub(m.Date) > w.Keep {
+		r.report.note("import.old", w.Keep)
+	}
 	source := r.text("channel_id")
 	return func(tx *store.Tx) (uint64, error) {
 		channel, err := tx.Moved.Of("channels", source)

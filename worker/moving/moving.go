@@ -33,6 +33,7 @@ type Workers struct {
 	Accounts *accounts.Worker
 	Channels *channels.Worker
 	Setup    *setup.Worker
+	Keep     time.Duration // of messages; 0 is for ever
 }
 
 // Worker imports.

@@ -224,6 +224,20 @@ func TestABroadcastThatWasDueBeforeTheImportCanBeRetried(t *testing.T) {
 	})
 }
 
+func TestThatOldMessagesAreDeletedIsSaid(t *testing.T) {
+	b := start(t)
+	b.identities()
+	b.Keep = 365 * 24 * time.Hour
+	b.give("channels", []byte(`{"id":"c1","tg_channel_id":1234567890,"username":"news"}`), false)
+	row := `{"id":%[1]d,"channel_id":"c1","telegram_message_id":%[1]d,"content":"Hello","posted_at":%[2]q}` + "\n"
+	if r := b.give("posts", fmt.Appendf(nil, row, 1, "2026-01-01 10:00:00"), false); r.Made != 1 || len(r.Notes) != 0 {
+		t.Errorf("%s, %v", r, r.Notes)
+	}
+	if r := b.give("posts", fmt.Appendf(nil, row, 2, "2025-01-01 10:00:00"), false); r.Made != 1 || len(r.Notes) != 1 || r.Notes[0].Key != "import.old" {
+		t.Errorf("%s, %v", r, r.Notes)
+	}
+}
+
 // SQLAlchemy writes None into a column of JSON as null of JSON, which CSV shows as a word.
 func TestALineWhoseListsAreNullOfJSONIsImported(t *testing.T) {
 	b := start(t)

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"time"
 
 	"belfry/scheduler"
 	"belfry/store"
@@ -12,6 +13,9 @@ const CleanKind = "message_cleanup"
 
 // cleanStep is how many messages are deleted in one transaction.
 const cleanStep = 200
+
+// Keeps returns how long messages are kept; 0 is for ever.
+func (w *Worker) Keeps() time.Duration { return w.cfg.Keep }
 
 // cleaner deletes old messages.
 type cleaner struct{ *Worker }
