@@ -126,6 +126,19 @@ func TestABroadcastIsCancelledAndTriedAgainAfterAQuestion(t *testing.T) {
 	h.submit("/tasks/1/retry").has(t, "no unsent chats")
 }
 
+// Of one that another system has ended nobody knows which chats have it.
+func TestABroadcastWithoutChatsIsNotOfferedToBeRetried(t *testing.T) {
+	h := start(t)
+	h.signIn()
+	account := h.account("anna")
+	h.update(func(tx *store.Tx) error {
+		return tx.Tasks.Put(&store.Task{IdentityID: account.ID, Text: "Hello", Status: store.TaskDone, Total: 3, Sent: 2, Skipped: 1, CreatedAt: tx.Now(), EndedAt: tx.Now()})
+	})
+	if a := h.get("/tasks/1"); strings.Contains(a.body, "/tasks/1/retry") || !strings.Contains(a.body, "/tasks/new?from=1") {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+}
+
 func TestAFailedBroadcastNeedsAttention(t *testing.T) {
 	h := start(t, func(c *Config) { c.Lang = "ru" })
 	h.account("anna")

@@ -196,7 +196,8 @@ func (v view) taskButtons(p progress) []action {
 // taskLinks are what can be done with a broadcast after a question or a form.
 func (v view) taskLinks(p progress) (links []action) {
 	path := taskPath(p.ID)
-	if unsent := p.Failed + p.Skipped; unsent > 0 || (p.Status.Final() && p.Left() > 0) {
+	// One that was not started here was recorded by an import, without its chats.
+	if unsent := p.Failed + p.Skipped; unsent > 0 && !p.StartedAt.IsZero() || (p.Status.Final() && p.Left() > 0) {
 		links = append(links, action{"retry", v.T("task.retry"), path + "/retry", "quiet-button"})
 	}
 	if p.Status.Final() {
