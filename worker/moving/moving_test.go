@@ -238,6 +238,17 @@ func TestThatOldMessagesAreDeletedIsSaid(t *testing.T) {
 	}
 }
 
+func TestThatMarkdownReadsOtherwiseHereIsSaid(t *testing.T) {
+	b := start(t)
+	b.identities()
+	row := `{"id":%[1]q,"platform":"telegram","scheduled_time":"2027-01-01 10:00:00","status":"scheduled","text":"*News*","publish_options":{"parse_mode":%[1]q}}`
+	for mode, notes := range map[string]int{"HTML": 0, "Markdown": 1, "MarkdownV2": 1} {
+		if r := b.give("scheduled_posts", fmt.Appendf(nil, row, mode), false); r.Made != 1 || len(r.Notes) != notes {
+			t.Errorf("%s: %s, %v", mode, r, r.Notes)
+		}
+	}
+}
+
 // SQLAlchemy writes None into a column of JSON as null of JSON, which CSV shows as a word.
 func TestALineWhoseListsAreNullOfJSONIsImported(t *testing.T) {
 	b := start(t)

@@ -81,6 +81,9 @@ func (w *Worker) post(ctx context.Context, r *reader, was uint64) (func(*store.T
 // schedule prepares a post that is to go out: a new one, or the one that was made of the row before, which says what its
 // content says now.
 func (w *Worker) schedule(ctx context.Context, r *reader, request posts.Request, old store.Post) (func(*store.Tx) (uint64, error), error) {
+	if request.Format == "markdown" { // the Bot API's, in which *text* is bold
+		r.report.note("import.markdown")
+	}
 	if old.ID != 0 {
 		says := request
 		says.IdentityID, says.Target = old.IdentityID, cmp.Or(request.Target, old.Target)
