@@ -124,6 +124,10 @@ func Compact(ctx context.Context, path string, opts Options) (before, after int6
 // rewrite puts a file that is not open in the place of itself, without the pages that nothing uses. The
 // new one is verified first.
 func rewrite(ctx context.Context, path string, verify func(context.Context, string) ([]Problem, error)) error {
+	path, err := filepath.EvalSymlinks(path) // a link stays one
+	if err != nil {
+		return err
+	}
 	old, _, _, err := openBolt(path, Options{}) // and nobody else can, until the new file is there
 	if err != nil {
 		return err

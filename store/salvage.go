@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -16,6 +17,9 @@ import (
 // salvage puts what can be read of a file with damaged pages into a new file, repairs that, and gives it
 // the name of the old one, which stays under another.
 func salvage(ctx context.Context, path string, opts Options) (lost []Problem, aside string, err error) {
+	if path, err = filepath.EvalSymlinks(path); err != nil { // a link stays one
+		return nil, "", err
+	}
 	fresh := path + ".salvaged"
 	old, err := lock(path, syscall.LOCK_EX) // and nobody else can use it until the new one is there
 	if err != nil {
