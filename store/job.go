@@ -126,6 +126,9 @@ func (j *Job) validate() error {
 // ByName returns the job with the given name, or [ErrNotFound].
 func (t Jobs) ByName(name string) (Job, error) {
 	j, err := t.first("name", key(nil).str(name))
+	if errors.Is(err, ErrNotFound) {
+		err = ErrNotFound // without its index, which is nothing to people
+	}
 	if err != nil {
 		return j, fmt.Errorf("job %s: %w", name, err)
 	}

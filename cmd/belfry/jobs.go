@@ -128,16 +128,20 @@ func newJobCreate() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		action := map[string]any{}
+		var kinds []string
 		for kind, is := range map[string]bool{"message": what.Message != "", "webhook": what.Webhook != "", "rule": what.Rule != 0, "autocheck": what.Check, "backup": what.Backup} {
-			if is && action["type"] != nil {
-				return store.Invalid("action", "invalid.both_given")
-			}
 			if is {
-				action["type"] = kind
+				kinds = append(kinds, kind)
 			}
 		}
-		if action["type"] == nil {
+		if len(kinds) > 1 {
+			slices.Sort(kinds)
+			return store.Invalid("--"+strings.Join(kinds, " and --"), "invalid.both_given")
+		}
+		action := map[string]any{}
+		if len(kinds) == 1 {
+			action["type"] = kinds[0]
+		} else {
 			return store.Invalid("--message, --webhook, --rule, --autocheck or --backup", "invalid.job_action_missing")
 		}
 		maps.Copy(action, given(map[string]any{"text": what.Message, "target": what.Target, "identity_id": what.Identity, "format": what.Format, "url": what.Webhook, "id": what.Rule}))

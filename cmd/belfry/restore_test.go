@@ -141,6 +141,12 @@ func TestJobsAreListedPausedAndRunFromTheCommandLine(t *testing.T) {
 	if _, err := m.output("jobs", "pause"); exitCode(err) != exitUsage {
 		t.Errorf("pause of nothing: %v", err)
 	}
+	if _, err := m.output("jobs", "show", "job_9"); exitCode(err) != exitFailed || !strings.Contains(err.Error(), "job job_9: not found") {
+		t.Errorf("a job that is not there: %v", err)
+	}
+	if _, err := m.output("jobs", "create", "--backup", "--autocheck", "--every", "1h"); exitCode(err) != exitUsage || !strings.Contains(err.Error(), "--autocheck and --backup are both given") {
+		t.Errorf("two actions: %v", err)
+	}
 	if _, err := m.output("jobs", "run", "post_1"); err != nil {
 		t.Error(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"belfry/i18n"
 	"belfry/platform"
 	"belfry/scheduler"
 	"belfry/scheduler/schedulertest"
@@ -365,8 +366,14 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 			r := good
 			spoil(&r)
 			_, err := b.jobs.Prepare(context.Background(), r)
-			if refused, ok := errors.AsType[*store.FieldError](err); !ok || refused.Field != field {
+			refused, ok := errors.AsType[*store.FieldError](err)
+			if !ok || refused.Field != field {
 				t.Errorf("%s: %v", field, err)
+			}
+			for _, lang := range []string{"en", "ru"} {
+				if said := i18n.For(lang, time.UTC).Error(err); strings.Contains(said, "%!") || strings.Contains(said, "allow_past") || strings.Contains(said, "Как можно") {
+					t.Errorf("%s: %s", field, said)
+				}
 			}
 		}
 	})

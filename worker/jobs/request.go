@@ -162,7 +162,7 @@ func (w *Worker) prepare(ctx context.Context, r Request, was store.OwnJob) (d Dr
 	}
 	// A time that has passed is a mistake, unless it was there before.
 	if now := w.db.Now(); own.Trigger.Once() && own.Trigger.At.Before(now.Add(-time.Minute)) && !own.Trigger.Equal(was.Trigger) {
-		return d, store.Invalid("trigger.at", "invalid.past")
+		return d, store.Invalid("trigger.at", "invalid.job_past")
 	}
 	own.Action, err = w.action(ctx, r.Action)
 	if was.Sealed != "" && r.Action.Secret == "" { // with another key; it stays
