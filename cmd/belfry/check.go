@@ -22,6 +22,11 @@ func newCheck() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if len(args) > 0 {
+			if sealed, err := store.IsSealed(path); err == nil && sealed {
+				return store.Invalid("FILE", "invalid.sealed_backup")
+			}
+		}
 		if withRepair {
 			return repair(c.Context(), f, path, c.OutOrStdout())
 		}

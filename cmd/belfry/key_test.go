@@ -139,6 +139,9 @@ func TestASealedBackupCarriesTheKeyThatTheServiceHas(t *testing.T) {
 	if said, err := m.output("backup", "--sealed", file); err != nil {
 		t.Errorf("with the right one: %s%v", said, err)
 	}
+	if _, err := m.output("check", file); exitCode(err) != exitUsage || !strings.Contains(err.Error(), "sealed backup") {
+		t.Errorf("check: %v", err)
+	}
 }
 
 func TestAPathThatIsTooLongForTheSocketIsNamed(t *testing.T) {
