@@ -9,12 +9,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/spf13/pflag"
+	"golang.org/x/sys/unix"
 
 	"belfry/scheduler/schedulertest"
 	"belfry/store"
@@ -84,6 +86,37 @@ func TestCommandsWorkWhetherTheServiceRunsOrNot(t *testing.T) {
 	})
 	p.stop()
 	work("stopped")
+	t.Run("what goes wrong without the service is on record", func(t *testing.T) {
+		if err := os.MkdirAll(m.file()+"-backup.belfry-unverified.new/in the way", 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.output("backup", filepath.Join(m.dir, "another")); exitCode(err) != exitFailed || !strings.Contains(err.Error(), "directory not empty") {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestTheDoctorSaysInWordsWhatItCannotReach(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	if out, err := m.output("doctor"); exitCode(err) != exitFailed || !strings.Contains(out, "which cannot be read") || strings.Contains(out, "invalid.") {
+		t.Errorf("no file: %v\n%s", err, out)
+	}
+	if os.Geteuid() != 0 {
+		t.Skip("another user takes root")
+	}
+	if err := os.Chmod(m.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := unix.Setfsuid(65534); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = unix.Setfsuid(0) }()
+	if found := checkService(t.Context(), filepath.Join(m.dir, "belfry.sock")); found.Good || !strings.Contains(found.Says, "as the user that owns the file") {
+		t.Errorf("a folder of another user: %+v", found)
+	}
 }
 
 func TestWrongUsageIsTwoAndSaysWhatToDo(t *testing.T) {

@@ -52,7 +52,9 @@ func newDoctor() *cobra.Command {
 // checkService asks the running service for its health.
 func checkService(ctx context.Context, socket string) finding {
 	const what = "service"
-	if running, err := serves(socket); err != nil || !running {
+	if running, err := serves(socket); err != nil {
+		return finding{what, false, said(err)}
+	} else if !running {
 		return finding{what, false, "does not run on this file: start it with systemctl start belfry, or belfry serve"}
 	}
 	var health struct{ Reasons []struct{ Text string } }
@@ -79,7 +81,7 @@ func checkFile(ctx context.Context, f fileSetting) []finding {
 	const what = "file"
 	l, err := connect(ctx, f)
 	if err != nil {
-		return []finding{{what, false, err.Error()}}
+		return []finding{{what, false, said(err)}}
 	}
 	var result struct {
 		Problems []store.Problem

@@ -51,6 +51,9 @@ func serves(socket string) (bool, error) {
 	case errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED):
 		return false, nil
 	}
+	if errors.Is(err, os.ErrPermission) {
+		err = fmt.Errorf("%w (run this as the user that owns the file, such as sudo -u belfry)", err)
+	}
 	return false, fmt.Errorf("reach the service: %w", err)
 }
 
@@ -83,7 +86,7 @@ func standIn(ctx context.Context, f fileSetting) (*local, error) {
 		return nil, err
 	}
 	s.Media = dir
-	svc, err := s.open(zerolog.Nop(), key)
+	svc, err := s.open(s.logger(os.Stderr).Level(zerolog.ErrorLevel), key) // what an answer refers to
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
