@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"belfry/platform/ai"
@@ -113,7 +114,11 @@ func (w *Worker) Stages() []Stage { return w.stages }
 func (w *Worker) stage(name string) (Stage, error) {
 	at := slices.IndexFunc(w.stages, func(s Stage) bool { return s.Name == name })
 	if at < 0 {
-		return Stage{}, store.Invalid("stage", "invalid.stage", name)
+		var names []string
+		for _, s := range w.stages {
+			names = append(names, s.Name)
+		}
+		return Stage{}, store.Invalid("stage", "invalid.stage", name, strings.Join(names, ", "))
 	}
 	return w.stages[at], nil
 }

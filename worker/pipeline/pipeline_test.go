@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"pgregory.net/rapid"
 
+	"belfry/i18n"
 	"belfry/platform"
 	"belfry/platform/ai"
 	"belfry/platform/article"
@@ -216,6 +217,29 @@ func TestWhatNoStageIsHandedWaitsForNone(t *testing.T) {
 			if got := b.w.Passport(m); len(got) != 1 || Waits(m) {
 				t.Errorf("%+v waits %v: %+v", m, Waits(m), got)
 			}
+		}
+	})
+}
+
+func TestWhatNoStageIsForDoesNotWait(t *testing.T) {
+	inBubble(t, Config{}, func(b *bench) {
+		b.arrive(store.Message{Text: "Пришла весна"})
+		pinned := store.Message{ChannelID: b.channel.ID, MessageID: 99, Date: time.Now(), ReadAt: time.Now(), Service: "pinMessage"}
+		b.Update(func(tx *store.Tx) error {
+			if err := tx.Messages.Put(&pinned); err != nil {
+				return err
+			}
+			if e, err := b.w.Replay(tx, Replay{Stage: "tag", ChannelID: b.channel.ID}, true); e.Messages != 1 || err != nil {
+				t.Errorf("a replay handles %d messages, %v", e.Messages, err)
+			}
+			_, err := b.w.Replay(tx, Replay{Stage: "embed", ChannelID: b.channel.ID}, true)
+			if said := i18n.For("en", time.UTC).Error(err); !strings.Contains(said, "use one of vision, tag, retag, enrich, index, album.") {
+				t.Errorf("a stage that is not set up: %s", said)
+			}
+			return nil
+		})
+		if all := b.w.Passport(pinned); len(all) != 1 || Waits(pinned) {
+			t.Errorf("a service message waits for %+v", all)
 		}
 	})
 }

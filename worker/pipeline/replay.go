@@ -79,7 +79,7 @@ func (w *Worker) replayed(tx *store.Tx, stage Stage, r Replay) (ids []uint64, er
 			messages = tx.Messages.Of(r.ChannelID, 0, 0)
 		}
 		for m := range messages {
-			if m.Date.Before(r.Since) {
+			if m.Date.Before(r.Since) || !passes(m) {
 				continue
 			}
 			if ids = append(ids, m.ID); len(ids) > mostReplayed {
