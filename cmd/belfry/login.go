@@ -45,9 +45,14 @@ func newLogin() *cobra.Command {
 		case session != "":
 			return dialog.takeOver(ctx, session, made)
 		case byQR:
-			return dialog.scan(ctx)
+			err = dialog.scan(ctx)
+		default:
+			err = dialog.enter(ctx, phone)
 		}
-		return dialog.enter(ctx, phone)
+		if err != nil && made { // else it would be one of the accounts to choose from
+			err = errors.Join(err, dialog.forget(context.WithoutCancel(ctx)))
+		}
+		return err
 	})
 	c.Flags().StringVar(&phone, "phone", "", "Its phone number. Without one it is asked for.")
 	c.Flags().BoolVar(&byQR, "qr", false, "Log in with a QR code that Telegram on a phone scans.")
@@ -78,8 +83,8 @@ func (l *local) identity(ctx context.Context, name, session string) (id uint64, 
 
 // identityShown is a login as the API shows it.
 type identityShown struct {
-	ID         uint64
-	Name, Kind string
+	ID                uint64
+	Name, Kind, State string
 }
 
 // dialog is a login under way, of the identity with the id.
@@ -87,6 +92,18 @@ type dialog struct {
 	*local
 	id uint64
 	in *bufio.Reader
+}
+
+// forget removes the account again, unless it is logged in after all.
+func (d *dialog) forget(ctx context.Context) error {
+	var all struct{ Items []identityShown }
+	err := d.call(ctx, http.MethodGet, "/identities", nil, &all)
+	for _, i := range all.Items {
+		if i.ID == d.id && i.State == string(store.IdentityLogin) {
+			return d.call(ctx, http.MethodDelete, fmt.Sprint("/identities/", d.id), nil, nil)
+		}
+	}
+	return err
 }
 
 // stepShown is the state of the login, and what the next question needs.
@@ -100,7 +117,7 @@ func (d *dialog) step(ctx context.Context, in map[string]any) (s stepShown, err 
 // enter logs in with phone, code and password.
 func (d *dialog) enter(ctx context.Context, phone string) (err error) {
 	if phone == "" {
-		if phone, err = d.question("Phone number, as +79991234567: "); err != nil {
+		if phone, err = d.question(ctx, "Phone number, as +79991234567: "); err != nil {
 			return err
 		}
 	}
@@ -121,7 +138,7 @@ func (d *dialog) finish(ctx context.Context, s stepShown) error {
 				question += " (hint: " + s.Hint + ")"
 			}
 		}
-		answer, err := ask(question + ": ")
+		answer, err := ask(ctx, question+": ")
 		if err != nil {
 			return err
 		}
@@ -226,25 +243,48 @@ func (d *dialog) takeOver(ctx context.Context, session string, made bool) (err e
 	return err
 }
 
-func (d *dialog) question(text string) (string, error) {
+// question asks until there is an answer, or ctx ends.
+func (d *dialog) question(ctx context.Context, text string) (string, error) {
 	fmt.Fprint(d.out, text)
-	line, err := d.in.ReadString('\n')
+	line, err := entered(ctx, func() (string, error) { return d.in.ReadString('\n') })
 	if line = strings.TrimSpace(line); line != "" {
 		return line, nil
 	}
 	if err != nil {
 		return "", fmt.Errorf("no answer: %w", err)
 	}
-	return d.question(text)
+	return d.question(ctx, text)
 }
 
 // secret asks without showing what is typed, where that can be.
-func (d *dialog) secret(text string) (string, error) {
-	if !term.IsTerminal(int(os.Stdin.Fd())) {
-		return d.question(text)
+func (d *dialog) secret(ctx context.Context, text string) (string, error) {
+	terminal := int(os.Stdin.Fd())
+	shows, err := term.GetState(terminal)
+	if err != nil {
+		return d.question(ctx, text)
 	}
 	fmt.Fprint(d.out, text)
-	secret, err := term.ReadPassword(int(os.Stdin.Fd()))
+	secret, err := entered(ctx, func() (string, error) {
+		secret, err := term.ReadPassword(terminal)
+		return string(secret), err
+	})
 	fmt.Fprintln(d.out)
-	return string(secret), err
+	return secret, errors.Join(err, term.Restore(terminal, shows))
+}
+
+// entered returns what is read from a person, who may end the program instead.
+func entered(ctx context.Context, read func() (string, error)) (text string, err error) {
+	done := make(chan struct{})
+	var line string
+	var wrong error
+	go func() {
+		line, wrong = read()
+		close(done)
+	}()
+	select {
+	case <-ctx.Done():
+		return "", ctx.Err()
+	case <-done:
+		return line, wrong
+	}
 }

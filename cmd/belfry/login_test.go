@@ -83,6 +83,31 @@ func TestAnAccountIsLoggedInOnTheCommandLine(t *testing.T) {
 		},
 		"The account's two-step password (hint: counting)": func() string { return "one two" },
 	}
+	if said, err := m.talk([]string{"login", "mistaken"}, map[string]func() string{"Phone number": func() string { return "123" }}); exitCode(err) == exitDone {
+		t.Errorf("a number that is none: %s", said)
+	}
+	interrupted := m.command("login", "interrupted", "--phone", phone)
+	if _, err := interrupted.StdinPipe(); err != nil { // which stays open
+		t.Fatal(err)
+	}
+	asks, err := interrupted.StdoutPipe()
+	if err == nil {
+		err = interrupted.Start()
+	}
+	if err == nil {
+		_, err = asks.Read(make([]byte, 100))
+	}
+	if err == nil {
+		err = interrupted.Process.Signal(os.Interrupt)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	late := time.AfterFunc(time.Minute, func() { _ = interrupted.Process.Kill() })
+	if err := interrupted.Wait(); interrupted.ProcessState.ExitCode() != exitFailed {
+		t.Errorf("interrupted: %v", err)
+	}
+	late.Stop()
 	said, err := m.talk([]string{"login"}, answers)
 	if err != nil || !strings.Contains(said, "Logged in as Ring Er") || tries != 2 {
 		t.Fatalf("login: %v\n%s", err, said)
