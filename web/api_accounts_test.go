@@ -93,6 +93,8 @@ func TestARefusedAccountNamesTheFieldAndTheCure(t *testing.T) {
 		{"POST", "/accounts/import", `{"text":"a","colour":"red"}`, "colour", "is not known here", "spelling"},
 		{"GET", "/accounts?state=lost", "", "state", "is none of the known values", "pending"},
 		{"GET", "/accounts?cursor=%21", "", "cursor", "is not one that a list has given out", "leave it out"},
+		{"GET", "/audit?since=yesterday", "", "since", "is not a time with a zone", "2026-11-14T12:01:00Z"},
+		{"GET", "/accounts?limit=many", "", "limit", "is not a whole number", "digits"},
 		{"PATCH", "/autocheck", `{"interval":"soon"}`, "interval", "is not a length of time", "5m"},
 		{"PATCH", "/autocheck", `{"interval":"5s"}`, "interval", "is not between a minute and a week", "5m"},
 		{"PATCH", "/autocheck", `{"interval":"200h"}`, "interval", "is not between a minute and a week", "5m"},

@@ -192,6 +192,14 @@ func plainField(detail *huma.ErrorDetail) FieldProblem {
 	case location == "body" && field == "body" && !strings.HasPrefix(message, "expected "):
 		return FieldProblem{"body", "is not valid JSON: " + message, "send a JSON object"}
 	}
+	switch {
+	case strings.HasPrefix(message, "invalid date/time"), message == "expected string to be RFC 3339 date-time":
+		return FieldProblem{field, "is not a time with a zone", "write it as 2026-11-14T12:01:00Z or 2026-11-14T15:01:00+03:00"}
+	case message == "invalid integer":
+		return FieldProblem{field, "is not a whole number", "write it in digits"}
+	case message == "invalid boolean":
+		return FieldProblem{field, "is neither true nor false", "write one of them"}
+	}
 	if values, ok := between(message, `expected value to be one of "`, `"`); ok {
 		return FieldProblem{field, "is none of the known values", "use one of " + values}
 	}
