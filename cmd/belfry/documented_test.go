@@ -68,6 +68,15 @@ func TestTheDocumentedCommandsPublishAPostAtItsTime(t *testing.T) {
 	}
 
 	m.waitForLogin(url)
+	channelsPage, err := os.ReadFile("../../docs/channels.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(strings.ReplaceAll(string(channelsPage), "\\\n", "")) {
+		if strings.HasPrefix(line, "    curl ") {
+			curl(line, "localhost:8080", strings.TrimPrefix(url, "http://"), "$TOKEN", strings.TrimSpace(made))
+		}
+	}
 	content := curl(documentedCreate)
 	id, err := json.Marshal(content["content_id"])
 	if err != nil {
