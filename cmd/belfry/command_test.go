@@ -135,6 +135,7 @@ func TestWrongUsageIsTwoAndSaysWhatToDo(t *testing.T) {
 		"an open door without a password": {args: []string{"serve"}, env: "BELFRY_LISTEN=0.0.0.0:0", says: "BELFRY_ADMIN_PASSWORD"},
 		"a file that is not there":        {args: []string{"token"}, env: "BELFRY_DB=/nowhere/belfry.db", says: "/nowhere/belfry.db"},
 		"a command that is not there":     {args: []string{"tasks", "lst"}, says: `unknown command "lst"`},
+		"a shell that is not there":       {args: []string{"completion", "fsh"}, says: `unknown command "fsh"`},
 		"an argument that is missing":     {args: []string{"tasks", "show"}, says: "ID is missing"},
 		"an id that is no number":         {args: []string{"tasks", "show", "../tokens"}, says: `ID: "../tokens"`},
 		"an argument too many":            {args: []string{"check", "one", "two"}, says: `unexpected argument "two"`},

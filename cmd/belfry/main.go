@@ -94,6 +94,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		}
 		return err
 	})
+	root.InitDefaultCompletionCmd(args...)
+	if completion, _, err := root.Find([]string{"completion"}); err == nil {
+		completion.Args, completion.RunE = checkArgs, func(c *cobra.Command, _ []string) error { return c.Help() }
+	}
 	root.SetArgs(args)
 	root.SetOut(visible{stdout})
 	root.SetErr(stderr)
