@@ -108,6 +108,15 @@ func TestAFullDiskRefusesWritesAndServesAgainWhenThereIsSpace(t *testing.T) {
 	if err := db.Failing(); err != nil {
 		t.Errorf("it still fails after a commit was made: %v", err)
 	}
+	if err := os.WriteFile(filler, make([]byte, 8<<20), 0o600); !IsFull(err) {
+		t.Fatal(err)
+	}
+	if err := db.Backup(filepath.Join(dir, "backup.db")); !IsFull(err) {
+		t.Errorf("a backup without a byte of room: %v", err)
+	}
+	if err := os.Remove(filler); err != nil {
+		t.Fatal(err)
+	}
 	mustVerify(t, db)
 	if err := db.Close(); err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -146,8 +147,9 @@ func (db *DB) copyTo(path string) error {
 	live, err := db.file.Stat()
 	if err == nil {
 		err = db.bolt.View(func(tx *bbolt.Tx) error {
-			_, err := tx.WriteTo(&copyWriter{to: f, live: db.file, wanted: &db.wanted, limit: db.opts.CopyGrowth, begun: live.Size()})
-			return err
+			w := &copyWriter{to: f, live: db.file, wanted: &db.wanted, limit: db.opts.CopyGrowth, begun: live.Size()}
+			_, err := tx.WriteTo(w)
+			return cmp.Or(w.failed, err) // bbolt does not wrap it
 		})
 	}
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
@@ -162,9 +164,11 @@ type copyWriter struct {
 	to, live     *os.File
 	wanted       *atomic.Int32 // how many wait for the copy to be given up
 	limit, begun int64
+	failed       error
 }
 
-func (w *copyWriter) Write(p []byte) (int, error) {
+func (w *copyWriter) Write(p []byte) (n int, err error) {
+	defer func() { w.failed = err }()
 	if w.wanted.Load() > 0 {
 		return 0, fmt.Errorf("%w: it is closed or opened anew, so the copy was given up", ErrUnavailable)
 	}
