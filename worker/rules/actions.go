@@ -32,20 +32,15 @@ func (w *Worker) Change(tx *store.Tx, d Draft) (store.Rule, error) {
 	if !rule.UpdatedAt.Equal(d.was) {
 		return rule, store.Conflict("conflict.rule_changed", rule.ID)
 	}
-	feed, items := rule.Content.FeedURL, rule.Content.Items
+	was := rule.Content
 	rule.Name, rule.Description, rule.ScheduleType, rule.Trigger = d.rule.Name, d.rule.Description, d.rule.ScheduleType, d.rule.Trigger
 	rule.Content, rule.Platforms, rule.Accounts = d.rule.Content, d.rule.Platforms, d.rule.Accounts
 	if d.rule.Active && !rule.Active {
 		rule.Stopped, rule.FailedInRow, rule.Reason = false, 0, store.Reason{}
 	}
 	rule.Active, rule.Tries, rule.UpdatedAt = d.rule.Active, 0, tx.Now()
-	if !slices.Equal(items, rule.Content.Items) {
-		rule.Position = 0
-	}
-	if feed != rule.Content.FeedURL {
-		if err := forget(tx, rule.ID); err != nil {
-			return rule, err
-		}
+	if !slices.Equal(was.Items, rule.Content.Items) {
+		rule.Position = goOn(was, rule.Content, rule.Position)
 	}
 	if rule.Active && listEnded(rule) {
 		return rule, store.Conflict("conflict.rule_list_ended", rule.ID)
@@ -54,6 +49,21 @@ func (w *Worker) Change(tx *store.Tx, d Draft) (store.Rule, error) {
 		return rule, err
 	}
 	return rule, putJob(tx, rule)
+}
+
+// goOn is the position at which a changed list goes on: behind the text posted last that it still has. An order that is
+// shuffled begins anew.
+func goOn(was, now store.RuleContent, position int) int {
+	for i := position - 1; i >= max(0, position-len(was.Items)) && now.Order != "shuffle" && was.Order != "shuffle"; i-- {
+		at := i % len(was.Items)
+		if at < len(now.Items) && now.Items[at] == was.Items[at] { // the same text may be there more than once
+			return at + 1
+		}
+		if at = slices.Index(now.Items, was.Items[at]); at >= 0 {
+			return at + 1
+		}
+	}
+	return 0
 }
 
 // listEnded reports whether each item of a list was posted that is gone through once.

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -163,6 +164,12 @@ func TestAnItemWithAnotherLinkIsNotPostedAgain(t *testing.T) {
 			}
 			b.Pass(3 * time.Hour)
 			site = "https://new.example"
+			b.Pass(3 * time.Hour)
+			d, err := b.rules.PrepareChange(context.Background(), rule.ID, func(r *Request) { r.Content.FeedURL = "https://new.example/feed" })
+			b.Update(func(tx *store.Tx) error {
+				_, bad := b.rules.Change(tx, d)
+				return errors.Join(err, bad)
+			})
 			b.Pass(3 * time.Hour)
 			if want := map[bool]string{false: "One|Two"}[old]; b.texts() != want {
 				t.Errorf("old %v: %q after %d readings", old, b.texts(), read)

@@ -207,6 +207,36 @@ func TestAListIsWorkedThrough(t *testing.T) {
 	})
 }
 
+func TestAChangedListGoesOnBehindWhatWasPosted(t *testing.T) {
+	for _, c := range []struct {
+		order string
+		days  int
+		items []string
+		want  string
+	}{
+		{"once", 2, []string{"a", "b", "c", "d"}, "a|b|c|d"},
+		{"once", 4, []string{"a", "b", "c", "d"}, "a|b|c|d"}, // it had ended
+		{"once", 2, []string{"b", "c"}, "a|b|c"},
+		{"once", 2, []string{"A", "b", "c"}, "a|b|c"},
+		{"once", 2, []string{"x", "y"}, "a|b|x|y"},
+		{"circle", 5, []string{"a", "b", "c", "d"}, "a|b|c|a|b|c|d"},
+	} {
+		inBubble(t, func(b *bench) {
+			rule := b.add(Request{Content: store.RuleContent{Source: "list", Items: []string{"a", "b", "c"}, Order: c.order}})
+			b.Pass(time.Duration(c.days) * day)
+			d, err := b.rules.PrepareChange(context.Background(), rule.ID, func(r *Request) { r.Content.Items, r.Active = c.items, true })
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.Update(func(tx *store.Tx) error { _, err := b.rules.Change(tx, d); return err })
+			b.Pass(2 * day)
+			if b.texts() != c.want {
+				t.Errorf("%+v: %s", c, b.texts())
+			}
+		})
+	}
+}
+
 // What a site writes into its feed puts no markup into the owner's channel.
 func TestTheValuesOfATemplateAreText(t *testing.T) {
 	inBubble(t, func(b *bench) {
