@@ -82,11 +82,17 @@ func (c *Client) Read(ctx context.Context, address string) ([]Item, error) {
 	if len(data) > maxFeed {
 		return nil, failed(platform.Refused, "the feed is larger than %d MB", maxFeed>>20)
 	}
-	return Parse(data)
+	items, err := Parse(data)
+	for i := range items {
+		if u, err := url.Parse(items[i].Link); err == nil && items[i].Link != "" && !u.IsAbs() {
+			items[i].Link = response.Request.URL.ResolveReference(u).String()
+		}
+	}
+	return items, err
 }
 
 // Parse reads the items of a feed, the oldest first: by their times if all have one, and else in the opposite order
-// of the feed.
+// of the feed. Their links are as the feed has them.
 func Parse(data []byte) ([]Item, error) {
 	parser := gofeed.NewParser()
 	// To look for pictures in texts would make a tree of each, which may be far larger than the text.
@@ -103,7 +109,7 @@ func Parse(data []byte) ([]Item, error) {
 	found = found[max(0, len(found)-maxItems):]
 	items := make([]Item, 0, len(found))
 	for _, i := range found {
-		item := Item{Title: shorten(plain(i.Title), maxTitle), Link: strings.TrimSpace(i.Link), Summary: shorten(plain(i.Description), maxSummary)}
+		item := Item{Title: shorten(plain(i.Title), maxTitle), Link: strings.TrimSpace(i.Link), Summary: shorten(plain(cmp.Or(i.Description, i.Content)), maxSummary)}
 		sum := sha256.Sum256([]byte(cmp.Or(i.GUID, item.Link, item.Title+"\n"+item.Summary)))
 		copy(item.Mark[:], sum[:])
 		sum = sha256.Sum256([]byte(place(item, i.PublishedParsed)))
@@ -125,17 +131,25 @@ func place(i Item, published *time.Time) string {
 	return "place\n" + path + "\n" + i.Title + "\n" + i.Summary
 }
 
+// blocks are the elements that part words.
+var blocks = strings.Fields("p br li div tr td th h1 h2 h3 h4 h5 h6 blockquote figcaption pre")
+
 // plain is the text of what may be HTML.
 func plain(text string) string {
 	var out strings.Builder
+	unseen := false // what follows is no text
 	for z := html.NewTokenizer(strings.NewReader(text)); ; {
-		switch z.Next() {
+		switch kind := z.Next(); kind {
 		case html.ErrorToken:
 			return strings.Join(strings.Fields(out.String()), " ")
 		case html.TextToken:
-			out.WriteString(html.UnescapeString(string(z.Raw())))
+			if !unseen {
+				out.WriteString(html.UnescapeString(string(z.Raw())))
+			}
 		default:
-			if name, _ := z.TagName(); string(name) == "p" || string(name) == "br" || string(name) == "li" {
+			name, _ := z.TagName()
+			unseen = kind == html.StartTagToken && (string(name) == "style" || string(name) == "script")
+			if slices.Contains(blocks, string(name)) {
 				out.WriteByte(' ')
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -49,6 +50,41 @@ func TestTheNewestOfALongFeedAreRead(t *testing.T) {
 	}
 	if len(items) != maxItems || items[0].Title != "100" || items[maxItems-1].Title != "4099" {
 		t.Errorf("%d items from %s to %s", len(items), items[0].Title, items[len(items)-1].Title)
+	}
+}
+
+func TestASummaryIsWhatAReaderSees(t *testing.T) {
+	for _, c := range []struct{ feed, want string }{
+		{`<rss version="2.0"><channel><item><description><![CDATA[<style>p{color:red}</style><h2>Head</h2><div>One.</div><div>Two.</div><script>var x=1</script>]]></description></item></channel></rss>`, "Head One. Two."},
+		{`<feed xmlns="http://www.w3.org/2005/Atom"><entry><id>1</id><title>v1.0</title><content type="html">&lt;p&gt;New&lt;/p&gt;</content></entry></feed>`, "New"}, // as GitHub's
+		{`{"version":"https://jsonfeed.org/version/1.1","title":"c","items":[{"id":"1","url":"https://m.example/1","content_text":"a < b & c"}]}`, "a < b & c"},
+	} {
+		if items, err := Parse([]byte(c.feed)); err != nil || items[0].Summary != c.want {
+			t.Errorf("%+v, %v, not %q", items, err, c.want)
+		}
+	}
+}
+
+func TestALinkWithoutAHostLeadsToThatOfTheFeed(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/old" {
+			http.Redirect(w, r, "/blog/feed.xml", http.StatusPermanentRedirect)
+			return
+		}
+		_, _ = w.Write([]byte(`<rss version="2.0"><channel><item><link>https://n.example/путь?a=1</link></item><item><link>/2</link></item><item><link>3</link></item><item><title>No link</title></item></channel></rss>`))
+	}))
+	defer server.Close()
+	var local fetch.Allowed
+	if err := local.UnmarshalText([]byte("127.0.0.1")); err != nil {
+		t.Fatal(err)
+	}
+	items, err := New(local).Read(t.Context(), server.URL+"/old")
+	var got []string
+	for _, i := range items {
+		got = append(got, i.Link)
+	}
+	if want := []string{"", server.URL + "/blog/3", server.URL + "/2", "https://n.example/путь?a=1"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, %v", got, err)
 	}
 }
 
