@@ -116,6 +116,31 @@ func TestWordsAsTheyAreWrittenComeBeforeTheirForms(t *testing.T) {
 	}
 }
 
+func TestAWordWithAHyphenIsFoundInAnyForm(t *testing.T) {
+	db := newDB(t)
+	add(t, db, "Ищем веб-дизайнера", "веб и дизайнер", "нужны веб-дизайнеры", "e-mails", "тел. 8-800-555")
+	for query, want := range map[string]string{
+		"Веб-дизайнер":             "Ищем веб-дизайнера|нужны веб-дизайнеры",
+		"\"веб-дизайнера\"":        "Ищем веб-дизайнера",
+		"нужен -веб-дизайнер":      "",
+		"веб-дизайнер -«нужны веб": "Ищем веб-дизайнера",
+		"дизайнер -веб-дизайнер":   "веб и дизайнер",
+		"e-mail": "e-mails",
+		"8-800":  "тел. 8-800-555",
+	} {
+		got := search(t, db, query, Filter{})
+		if texts(got) != want {
+			t.Errorf("%s: %q, want %q", query, texts(got), want)
+		}
+		q, err := Parse(query)
+		for _, r := range got {
+			if err != nil || !q.Matches(&r.Document) || !strings.Contains(r.Snippet, "</mark>") {
+				t.Errorf("%s: a watch misses %q, %v: %s", query, r.Text, err, r.Snippet)
+			}
+		}
+	}
+}
+
 func TestQueriesThatCannotBeCarriedOutAreRefused(t *testing.T) {
 	for _, query := range []string{"а*", "-рынок", strings.Repeat("а", 501), strings.Repeat("слово ", 21)} {
 		if _, err := Parse(query); err == nil {

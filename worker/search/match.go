@@ -136,7 +136,7 @@ func (m *matcher) add(c clause, way int) error {
 		m.phrases = append(m.phrases, c)
 		for _, w := range c.words {
 			if !c.not {
-				m.all = append(m.all, m.having(w+exact))
+				m.all = append(m.all, m.having(c.terms(w)...))
 			}
 		}
 	}

@@ -20,6 +20,7 @@ type Query struct{ clauses []clause }
 // clause is a word, several words in a row, or the beginning of a word.
 type clause struct {
 	not    bool
+	loose  bool           // the words in a row are there in any of their forms: веб-дизайнер, веб-дизайнера
 	words  []string       // folded
 	prefix string         // folded; then there are no words
 	forms  [ways][]string // of one word: the terms under which it is found
@@ -60,6 +61,7 @@ func Parse(text string) (q Query, err error) {
 		if c.word() {
 			c.forms = lookups(c.words[0])
 		}
+		c.loose = !quoted && len(c.words) > 1
 		q.clauses = append(q.clauses, c)
 	}
 	if len(q.clauses) > maxClauses {
@@ -116,11 +118,23 @@ func (c clause) in(d *store.Document) bool {
 		return false
 	}
 	for _, w := range c.words {
-		if !d.Has(w + exact) {
+		if !slices.ContainsFunc(c.terms(w), d.Has) {
 			return false
 		}
 	}
+	if c.loose {
+		return containsRow(thirds(d.Text), thirds(strings.Join(c.words, " ")))
+	}
 	return inRow(d.Text, c.words)
+}
+
+// terms are those of which a message with several words in a row has one for each of them.
+func (c clause) terms(w string) []string {
+	if !c.loose {
+		return []string{w + exact}
+	}
+	forms := lookups(w)
+	return slices.Concat(forms[:]...)
 }
 
 // inRow reports whether words follow each other in a text.

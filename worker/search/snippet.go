@@ -31,7 +31,9 @@ func (q Query) marks() (m marks) {
 			m.prefixes = append(m.prefixes, c.prefix)
 		}
 		for _, w := range c.words {
-			m.terms[w+exact] = true
+			for _, term := range c.terms(w) {
+				m.terms[term] = true
+			}
 		}
 		for _, terms := range c.forms {
 			for _, term := range terms {
