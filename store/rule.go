@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
@@ -28,6 +29,7 @@ type Rule struct {
 	FailedInRow int       `json:"failed_in_row,omitempty"`
 	Stopped     bool      `json:"stopped,omitempty"` // it has paused itself, because of failures in a row
 	PostsMade   int       `json:"posts_made,omitempty"`
+	Texts       int       `json:"texts,omitempty"`  // of these posts; zero before they were counted
 	LastAt      time.Time `json:"last_at,omitzero"` // when it was carried out last
 	Reason      Reason    `json:"reason,omitzero"`  // why it failed or made no post then, or is not active
 	CreatedAt   time.Time `json:"created_at"`
@@ -62,6 +64,9 @@ func (r Rule) JobName() string { return fmt.Sprintf("rule_%d", r.ID) }
 func (r Rule) Job() Job {
 	return Job{Name: r.JobName(), Kind: RuleKind, Subject: r.ID, Lane: r.JobName(), Trigger: r.Trigger}
 }
+
+// TextsMade is how many texts a rule has posted. Each may have several posts.
+func (r Rule) TextsMade() int { return cmp.Or(r.Texts, r.PostsMade) }
 
 // Rules is the table of rules.
 type Rules struct{ Table[Rule] }

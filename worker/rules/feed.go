@@ -36,6 +36,7 @@ func (w *Worker) readFeed(ctx context.Context, r store.Rule) (t texts, err error
 	for mark := range slices.Chunk(memory.Marks, 8) {
 		seen[[8]byte(mark)] = true
 	}
+	texts := r.TextsMade()
 	var places [][8]byte // of items whose marks alone are known, from before both were remembered
 	for _, i := range items {
 		t.present = append(t.present, i.Mark, i.Place)
@@ -45,6 +46,7 @@ func (w *Worker) readFeed(ctx context.Context, r store.Rule) (t texts, err error
 		case seen[i.Mark] || seen[i.Place] || len(t.all) == r.Content.PerRun:
 			continue
 		default:
+			r.Texts = texts + len(t.all)
 			t.all, t.marks = append(t.all, w.itemText(r, i)), append(t.marks, i.Mark, i.Place)
 		}
 		seen[i.Mark], seen[i.Place] = true, true

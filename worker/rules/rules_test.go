@@ -176,6 +176,35 @@ func TestEachAccountAndEachNetworkHasItsPost(t *testing.T) {
 	})
 }
 
+func TestTextsAreNumberedOneByOne(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		rule := b.add(Request{Accounts: []uint64{1, 2}})
+		b.Pass(2 * day)
+		b.Update(func(tx *store.Tx) error { // as it was before texts were counted
+			r, err := tx.Rules.Get(rule.ID)
+			r.Texts, r.PostsMade = 0, 10
+			return errors.Join(err, tx.Rules.Put(&r))
+		})
+		b.Pass(2 * day)
+		if want := "Post 1|Post 1|Post 2|Post 2|Post 11|Post 11|Post 12|Post 12"; b.texts() != want {
+			t.Error(b.texts())
+		}
+	})
+	inBubble(t, func(b *bench) {
+		b.items = func() (items []feed.Item, err error) {
+			for n := range byte(5) {
+				items = append(items, feed.Item{Mark: [8]byte{n}, Place: [8]byte{n, 1}, Title: string('a' + rune(n))})
+			}
+			return items, nil
+		}
+		b.add(Request{Content: store.RuleContent{Source: "feed", FeedURL: "https://n.example/feed", PerRun: 3, Template: "{number} {title}"}})
+		b.Pass(2 * day)
+		if want := "1 a|2 b|3 c|4 d|5 e"; b.texts() != want {
+			t.Error(b.texts())
+		}
+	})
+}
+
 func TestAListIsWorkedThrough(t *testing.T) {
 	for order, want := range map[string]string{"once": "a|b|c", "circle": "a|b|c|a|b|c|a"} {
 		inBubble(t, func(b *bench) {

@@ -74,6 +74,7 @@ func (w *Worker) finish(tx *store.Tx, job store.Job, t texts, all []made) error 
 	if err != nil {
 		return err
 	}
+	rule.Texts = rule.TextsMade() + len(all)
 	for _, m := range all {
 		content := store.Content{
 			Title: rule.Content.Title, Text: m.text, Format: rule.Content.Format, Media: rule.Content.Media, CreatedAt: tx.Now(),

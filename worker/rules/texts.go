@@ -85,7 +85,7 @@ func (w *Worker) fill(r store.Rule, template string, values []string) string {
 	say, now := i18n.For(cmp.Or(r.Content.Language, w.Printer().Lang), zone), w.db.Now().In(zone)
 	values = append(values[:len(values):len(values)], // the first of two values holds
 		"{title}", r.Content.Title, "{description}", r.Content.Description,
-		"{date}", say.Day(now), "{time}", say.Clock(now), "{number}", strconv.Itoa(r.PostsMade+1),
+		"{date}", say.Day(now), "{time}", say.Clock(now), "{number}", strconv.Itoa(r.TextsMade()+1),
 		"{weekday}", say.T("time.weekday."+strconv.Itoa(int(now.Weekday()))))
 	var addresses []string
 	for value := range slices.Chunk(values, 2) {
