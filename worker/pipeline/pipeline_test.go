@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -515,6 +516,21 @@ func TestNothingWaitsForAnAIThatChoosesNoTags(t *testing.T) {
 		b.Pass(time.Minute)
 		if m := b.message(1); strings.Join(m.Tags, " ") != "ice spring весна" {
 			t.Errorf("after a replay without the AI: %v", m.Tags)
+		}
+	})
+}
+
+func TestTheAIChoosesTheTagsOfTheOwnerAsTheyAreWritten(t *testing.T) {
+	inBubble(t, Config{AITags: true}, func(b *bench) {
+		long := strings.TrimSpace(strings.Repeat("Скидки недели ", 3))
+		b.Update(func(tx *store.Tx) error {
+			return errors.Join(tx.TagRules.Put(&store.TagRule{Name: "Пиво", Keywords: []string{"пиво"}}), tx.TagRules.Put(&store.TagRule{Name: long, Keywords: []string{"скидка"}}))
+		})
+		b.asked = func([]ai.Message) (string, error) { return `["пиво", "` + strings.ToLower(long) + `"]`, nil }
+		id := b.arrive(store.Message{Text: "Тёмное пиво"})[0]
+		b.Pass(time.Minute)
+		if tags := b.message(id).Tags; !slices.Equal(tags, []string{"Пиво", long}) {
+			t.Errorf("%q", tags)
 		}
 	})
 }

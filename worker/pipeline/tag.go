@@ -13,8 +13,10 @@ import (
 	"belfry/worker/search"
 )
 
-// maxTags is how many tags a message may have.
-const maxTags = 20
+const (
+	maxTags = 20  // that a message may have
+	maxTag  = 100 // bytes of one that the AI chooses, as of one with a rule
+)
 
 // tag is the stage that tags messages by the owner's rules and, if that is set, by the AI. It is carried out once more
 // when it is known what a picture shows. Search and watches come after it, so nothing waits for an AI that does not choose:
@@ -91,7 +93,11 @@ func (w *Worker) chooseTags(ctx context.Context, rules []store.TagRule, text str
 	}
 	var good []string
 	for _, tag := range tags {
-		if tag = strings.ToLower(strings.TrimSpace(strings.TrimPrefix(tag, "#"))); tag != "" && len(tag) <= 64 && len(good) < 5 {
+		tag = strings.ToLower(strings.TrimSpace(strings.TrimPrefix(tag, "#")))
+		if at := slices.IndexFunc(rules, func(r store.TagRule) bool { return strings.EqualFold(r.Name, tag) }); at >= 0 {
+			tag = rules[at].Name // and no second tag beside it
+		}
+		if tag != "" && len(tag) <= maxTag && len(good) < 5 {
 			good = append(good, tag)
 		}
 	}
