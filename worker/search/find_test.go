@@ -139,6 +139,9 @@ func TestAWordWithAHyphenIsFoundInAnyForm(t *testing.T) {
 			}
 		}
 	}
+	if q, err := Parse("Веб-дизайнер"); err != nil || q.meant() != "веб дизайнер" {
+		t.Errorf("the model is asked about %q, %v", q.meant(), err)
+	}
 }
 
 func TestQueriesThatCannotBeCarriedOutAreRefused(t *testing.T) {

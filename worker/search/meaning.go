@@ -126,12 +126,12 @@ func dot(a, b string) int {
 	return int(s0 + s1 + s2 + s3)
 }
 
-// meant is what the model is asked about a query: its words. It is empty for a query that has a phrase or the beginning
+// meant is what the model is asked about a query: its words. It is empty for a query that has a quoted phrase or the beginning
 // of a word, which are found only as they are written.
 func (q Query) meant() string {
 	var all []string
 	for _, c := range q.clauses {
-		if !c.not && !c.word() {
+		if !c.not && !c.word() && !c.loose {
 			return ""
 		}
 		if !c.not {
