@@ -454,6 +454,21 @@ func TestADryRunWritesNothing(t *testing.T) {
 	})
 }
 
+func TestWhetherToTryAgainIsSaid(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		rule := b.add(Request{Content: store.RuleContent{Source: "feed", FeedURL: "https://n.example/feed"}})
+		for kind, want := range map[platform.Kind]string{platform.Refused: "conflict.outside", platform.Transient: "conflict.network"} {
+			b.items = func() ([]feed.Item, error) {
+				return nil, &platform.Error{Kind: kind, Err: errors.New("the feed answered 404")}
+			}
+			_, _, err := b.rules.DryRun(context.Background(), rule.ID)
+			if said, ok := errors.AsType[*store.ConflictError](err); !ok || said.Key != want {
+				t.Errorf("%v: %v", kind, err)
+			}
+		}
+	})
+}
+
 func TestOwnersPauseRunChangeAndRemoveRules(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		rule := b.add(Request{})

@@ -169,8 +169,12 @@ func (w *Worker) refusal(err error) error {
 	if budget, ok := errors.AsType[errBudget](err); ok {
 		return store.Conflict("conflict.ai_budget", budget.N, budget.Of)
 	}
-	if _, outside := errors.AsType[*platform.Error](err); outside {
-		return store.Conflict("conflict.network", store.Detail(w.Printer().Error(err)))
+	if e, outside := errors.AsType[*platform.Error](err); outside {
+		key := "conflict.network"
+		if e.Kind == platform.Refused { // the same is refused in a moment, too
+			key = "conflict.outside"
+		}
+		return store.Conflict(key, store.Detail(w.Printer().Error(err)))
 	}
 	return err
 }
