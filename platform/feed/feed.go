@@ -83,9 +83,11 @@ func (c *Client) Read(ctx context.Context, address string) ([]Item, error) {
 		return nil, failed(platform.Refused, "the feed is larger than %d MB", maxFeed>>20)
 	}
 	items, err := Parse(data)
+	base := *response.Request.URL
+	base.User, base.RawQuery = nil, "" // they may be secret, and links are published
 	for i := range items {
 		if u, err := url.Parse(items[i].Link); err == nil && items[i].Link != "" && !u.IsAbs() {
-			items[i].Link = response.Request.URL.ResolveReference(u).String()
+			items[i].Link = base.ResolveReference(u).String()
 		}
 	}
 	return items, err

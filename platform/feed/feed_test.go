@@ -68,22 +68,22 @@ func TestASummaryIsWhatAReaderSees(t *testing.T) {
 func TestALinkWithoutAHostLeadsToThatOfTheFeed(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/old" {
-			http.Redirect(w, r, "/blog/feed.xml", http.StatusPermanentRedirect)
+			http.Redirect(w, r, "/blog/feed.xml?key=secret", http.StatusPermanentRedirect)
 			return
 		}
-		_, _ = w.Write([]byte(`<rss version="2.0"><channel><item><link>https://n.example/путь?a=1</link></item><item><link>/2</link></item><item><link>3</link></item><item><title>No link</title></item></channel></rss>`))
+		_, _ = w.Write([]byte(`<rss version="2.0"><channel><item><link>https://n.example/путь?a=1</link></item><item><link>/2</link></item><item><link>3</link></item><item><link>#top</link></item><item><title>No link</title></item></channel></rss>`))
 	}))
 	defer server.Close()
 	var local fetch.Allowed
 	if err := local.UnmarshalText([]byte("127.0.0.1")); err != nil {
 		t.Fatal(err)
 	}
-	items, err := New(local).Read(t.Context(), server.URL+"/old")
+	items, err := New(local).Read(t.Context(), strings.Replace(server.URL, "//", "//user:secret@", 1)+"/old")
 	var got []string
 	for _, i := range items {
 		got = append(got, i.Link)
 	}
-	if want := []string{"", server.URL + "/blog/3", server.URL + "/2", "https://n.example/путь?a=1"}; err != nil || !slices.Equal(got, want) {
+	if want := []string{"", server.URL + "/blog/feed.xml#top", server.URL + "/blog/3", server.URL + "/2", "https://n.example/путь?a=1"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%q, %v", got, err)
 	}
 }
