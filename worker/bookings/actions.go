@@ -224,7 +224,7 @@ var (
 // client reads who the client is. The id that is known of the same client stays.
 func client(text string, was store.Booking) (name string, id int64, err error) {
 	text = strings.TrimSpace(text)
-	if id, err = strconv.ParseInt(text, 10, 64); err == nil && id > 0 {
+	if id, err = strconv.ParseInt(text, 10, 64); err == nil && id > 0 && text[0] != '+' { // with which a phone number begins
 		return text, id, nil
 	}
 	if link := clientLink.FindStringSubmatch(text); link != nil {

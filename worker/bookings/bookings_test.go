@@ -532,6 +532,20 @@ func TestALocalTimeThatTheClockSkipsOrShowsTwiceIsRefused(t *testing.T) {
 	}
 }
 
+func TestAPhoneNumberIsNoClient(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		for _, client := range []string{"+79991234567", "+7 999 123-45-67", "https://t.me/+79991234567"} {
+			err := b.DB.Update(func(tx *store.Tx) error {
+				_, err := b.w.Create(tx, Request{Client: client, Service: "Haircut", Start: in(time.Hour)})
+				return err
+			})
+			if wrong, ok := errors.AsType[*store.FieldError](err); !ok || wrong.Field != "client" {
+				t.Errorf("%s: %v", client, err)
+			}
+		}
+	})
+}
+
 func TestAnOffsetOfADayIsRefused(t *testing.T) {
 	if at, err := localTime("start", "2027-03-01T12:00:00+24:00", time.UTC); err == nil {
 		t.Errorf("it is taken as %v", at)
