@@ -32,6 +32,9 @@ func parseCron(text string) (wall, error) {
 		return wall{}, err
 	}
 	schedule, err := parser.WithMaxSearchYears(searchYears).Parse(text)
+	if err != nil && strings.Contains(err.Error(), " option") { // such as L for the last day: an owner has no such option
+		return refuse("invalid.cron_unsupported", text)
+	}
 	if err != nil {
 		return refuse("invalid.cron_unreadable", err)
 	}

@@ -130,6 +130,11 @@ func TestTriggersThatCannotBeReadAreRefusedByField(t *testing.T) {
 			t.Errorf("%q: got %v", cron, f)
 		}
 	}
+	for _, cron := range []string{"0 9 L * *", "0 9 15W * *", "0 9 * * 1#2", "0 9 * * 5#L"} {
+		if f, ok := errors.AsType[*store.FieldError](Validate(store.Trigger{Cron: cron})); !ok || f.Key != "invalid.cron_unsupported" {
+			t.Errorf("%q: got %v", cron, Validate(store.Trigger{Cron: cron}))
+		}
+	}
 }
 
 func TestDescribeNamesDaysAndZonesThatAreNotTheReaders(t *testing.T) {
