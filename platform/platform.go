@@ -68,6 +68,9 @@ type Post struct {
 	// and is the same for each of them, also after a restart; it is never zero.
 	Key    int64
 	Target string // the chat in the network's own notation: @name, a link, or a numeric id
+	// Chat is the chat that the key is for. To another one, as a group is that has become a supergroup, nothing is sent.
+	// Zero: whichever the target names.
+	Chat   ChatRef
 	Text   string
 	Format Format
 	Media  []Media // at most one group: two or more make an album

@@ -463,6 +463,10 @@ func TestAGroupThatHasBecomeASupergroupIsStillSentTo(t *testing.T) {
 		target := fmt.Sprint(-g.ID)
 		r.mustPublish(platform.Post{Key: 1, Text: "before", Target: target})
 		to := r.srv.Migrate(g.ID, telegramtest.Group{Title: "Clients", Members: []string{member}})
+		old := platform.ChatRef{Type: platform.ChatGroup, ID: g.ID}
+		if e := r.refused(platform.Post{Key: 9, Text: "for the old one alone", Target: target, Chat: old}, platform.Transient, platform.ScopeChat); e.MayBeOut {
+			t.Error("it may be out")
+		}
 		for key := range int64(2) {
 			r.mustPublish(platform.Post{Key: 2 + key, Text: "after", Target: target})
 		}

@@ -13,6 +13,9 @@ import (
 	"belfry/store"
 )
 
+// errOtherChat is the error for a post whose key is for the chat that its target named before.
+var errOtherChat = errors.New("the chat has become another one: it is looked up again")
+
 // publisher sends posts as one identity.
 type publisher struct {
 	network  *Network
@@ -162,7 +165,12 @@ func (p publisher) attempt(ctx context.Context, d draft) (platform.Receipt, *fai
 	o := outgoing{api: api, connection: c, draft: d}
 	var updates tg.UpdatesClass
 	var sent bool
-	if o.place, err = p.network.place(ctx, c, api, d.target); err == nil {
+	o.place, err = p.network.place(ctx, c, api, d.target)
+	switch {
+	case err != nil:
+	case d.Chat != (platform.ChatRef{}) && d.Chat != o.ref():
+		err = &platform.Error{Kind: platform.Transient, Scope: platform.ScopeChat, Field: "target", Err: errOtherChat}
+	default:
 		updates, sent, err = o.send(ctx)
 	}
 	if err != nil {

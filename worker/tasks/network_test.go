@@ -30,6 +30,8 @@ type network struct {
 	last     map[int64]time.Time // what was last said in a chat, by account and chat
 	took     time.Duration
 
+	moved map[int64]int64 // chats that have become another one, which shows when they are sent to; below zero: it has shown
+
 	unfetchable error                               // of media
 	lookups     func(target string) *platform.Error // what a question for a chat is answered instead; nil: nothing
 	from        func(chat int64) *platform.Error    // the same of a call to send
@@ -102,6 +104,9 @@ func (n *network) Resolve(_ context.Context, _ uint64, target string) (platform.
 	if !ok {
 		return platform.Chat{}, true, &platform.Error{Kind: platform.Refused, Scope: platform.ScopeChat, Code: "USERNAME_NOT_OCCUPIED", Err: errors.New("there is no chat with this name")}
 	}
+	if to := n.moved[id]; to < 0 {
+		id = -to
+	}
 	return platform.Chat{ChatRef: platform.ChatRef{Type: platform.ChatChannel, ID: id}, Title: fmt.Sprint("Chat ", id), Writable: n.refuse[id] == nil}, true, nil
 }
 
@@ -123,6 +128,13 @@ type publisher struct {
 func (n publisher) Publish(ctx context.Context, p platform.Post) (platform.Receipt, error) {
 	n.mu.Lock()
 	id, _ := chatID(p.Target)
+	if to := n.moved[id]; to != 0 {
+		n.moved[id], id = -max(to, -to), max(to, -to)
+	}
+	if p.Chat.ID != 0 && p.Chat.ID != id {
+		n.mu.Unlock()
+		return platform.Receipt{}, &platform.Error{Kind: platform.Transient, Scope: platform.ScopeChat, Err: errors.New("the chat has become another one")}
+	}
 	n.calls = append(n.calls, call{n.account, id, p.Key, p.MediaKey, time.Now()})
 	earlier := slices.IndexFunc(n.messages, func(m message) bool { return m.account == n.account && m.chat == id && m.key == p.Key })
 	var f fault

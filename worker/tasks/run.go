@@ -52,11 +52,18 @@ func (w *Worker) take(ctx context.Context, s *step) (scheduler.Outcome, error) {
 	if err != nil || !ready {
 		return out, err
 	}
-	receipt, err := w.network.Publisher(s.task.IdentityID).Publish(call, platformPost(s.task, s.delivery.Key, s.delivery.Target))
+	receipt, err := w.network.Publisher(s.task.IdentityID).Publish(call, deliveryPost(s, chat))
 	if err != nil {
 		return w.failed(s, true, err), nil
 	}
 	return w.sent(s, receipt), nil
+}
+
+// deliveryPost is what is sent to a chat: only there, as the key is the chat's.
+func deliveryPost(s *step, chat platform.Chat) platform.Post {
+	post := platformPost(s.task, s.delivery.Key, s.delivery.Target)
+	post.Chat = chat.ChatRef
+	return post
 }
 
 // step is what a run is about: one chat of a task.

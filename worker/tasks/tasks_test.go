@@ -343,6 +343,19 @@ func TestAChatNamedTwiceGetsItOnce(t *testing.T) {
 	})
 }
 
+func TestAGroupThatHasBecomeAnotherChatOfTheListGetsItOnce(t *testing.T) {
+	for _, targets := range [][]string{{"@chat_1", "@chat_2"}, {"@chat_2", "@chat_1"}} {
+		inBubble(t, Config{}, func(b *bench) {
+			b.net.moved = map[int64]int64{1: 2}
+			task := b.create(Request{Targets: targets})
+			b.untilEnded()
+			if task = b.task(task.ID); task.Sent != 1 || task.Skipped != 1 || len(b.net.sent()) != 1 {
+				t.Errorf("%v: %+v with %d messages", targets, task, len(b.net.sent()))
+			}
+		})
+	}
+}
+
 func TestATaskThatNamesNobodyGoesToTheUsualChats(t *testing.T) {
 	inBubble(t, Config{Targets: []string{"-1000000000001", " @chat_2 "}}, func(b *bench) {
 		task := b.create(Request{})
