@@ -47,7 +47,7 @@ func (w *Worker) connect(ctx context.Context) error {
 	changed, unwatch := w.db.Watch("settings")
 	defer unwatch()
 	for said := false; ; said = true {
-		restored, err := worker.Read(w.db, func(tx *store.Tx) (string, error) { return tx.Settings.Value(store.Restored) })
+		restored, err := w.restored()
 		if err != nil {
 			return err
 		}
@@ -64,6 +64,11 @@ func (w *Worker) connect(ctx context.Context) error {
 		case <-changed:
 		}
 	}
+}
+
+// restored says why nothing connects; empty: it does.
+func (w *Worker) restored() (string, error) {
+	return worker.Read(w.db, func(tx *store.Tx) (string, error) { return tx.Settings.Value(store.Restored) })
 }
 
 // follow connects identities that are added to those that are known, or that are to log in with something else, and

@@ -2,12 +2,14 @@ package identities
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"belfry/platform"
 	"belfry/store"
 )
 
@@ -58,6 +60,26 @@ func TestAnIdentityThatIsAddedWhileConnectionsBeginIsConnected(t *testing.T) {
 			t.Errorf("connected: %v", network.connected)
 		}
 	})
+}
+
+// resting is a network that does not run.
+type resting struct{ Network }
+
+func (resting) SendCode(context.Context, uint64, string) (platform.LoginStep, error) {
+	return platform.LoginStep{}, &platform.Error{Kind: platform.Transient, Scope: platform.ScopeIdentity, Err: errors.New("the program is starting or ending")}
+}
+
+func TestALoginIntoARestoredFileSaysWhatItWaitsFor(t *testing.T) {
+	db := newDB(t)
+	var user store.Identity
+	update(t, db, func(tx *store.Tx) (err error) {
+		user, err = Add(tx, Request{Platform: "telegram", Kind: string(store.IdentityUser)})
+		return errors.Join(err, tx.Settings.Set(store.Restored, "restored from a backup"))
+	})
+	_, err := New(db, resting{}, Config{}).SendCode(t.Context(), user.ID, "+79990000000")
+	if e, ok := errors.AsType[*store.ConflictError](err); !ok || e.Key != "conflict.restored" {
+		t.Error(err)
+	}
 }
 
 func TestWhatWaitsForAConnectionIsTriedWhenOneIsMade(t *testing.T) {

@@ -116,6 +116,9 @@ func (w *Worker) step(id uint64, do func() (Step, error)) (Step, error) {
 		if e.Field != "" {
 			return step, store.Invalid(e.Field, "invalid.refused", store.Detail(e.Error()))
 		}
+		if restored, _ := w.restored(); restored != "" {
+			return step, store.Conflict("conflict.restored")
+		}
 		return step, store.Conflict("conflict.network", store.Detail(e.Error()))
 	}
 	return step, err
