@@ -16,6 +16,7 @@ type Peer struct {
 	AccessHash int64     `json:"access_hash,omitempty"`
 	Username   string    `json:"username,omitempty"`
 	Title      string    `json:"title,omitempty"`
+	Forum      bool      `json:"forum,omitempty"` // a supergroup with topics
 	Wrote      bool      `json:"wrote,omitempty"` // a user who has written to the identity, a bot, which may answer since
 	UpdatedAt  time.Time `json:"updated_at"`
 }

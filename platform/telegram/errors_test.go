@@ -1,6 +1,7 @@
 package telegram_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -104,6 +105,23 @@ func TestChatThatDoesNotExistIsRefused(t *testing.T) {
 		}
 	}
 	r.calls(sendID, 0)
+}
+
+func TestALinkToATopicIsRefused(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	forum := r.srv.AddGroup(telegramtest.Group{Title: "Forum", Username: "the_forum", Forum: true, Members: []string{"bell_bot"}})
+	plain := r.srv.AddGroup(telegramtest.Group{Title: "Group", Username: "the_group", Members: []string{"bell_bot"}})
+	for range 2 { // the second time it is known
+		for target, wrong := range map[string]bool{
+			"t.me/the_forum/5": true, fmt.Sprintf("https://t.me/c/%d/5/67", forum.ID): true, "https://t.me/the_forum": false,
+			"t.me/the_forum/1": false, "t.me/the_group/5": false, fmt.Sprintf("t.me/c/%d/5", plain.ID): false, "t.me/bells_daily/5": false,
+		} {
+			if err := r.network.Reach(r.ctx, r.id, target); (err != nil) != wrong || err != nil && platform.AsError(err).Field != "target" {
+				t.Errorf("%s: %v", target, err)
+			}
+		}
+	}
 }
 
 func TestReachAsksOnceAndNoticesThatTheBotMayNotPost(t *testing.T) {

@@ -48,7 +48,7 @@ func (n *Network) find(ctx context.Context, identityID uint64, name string) (pla
 	}
 	p, err := n.met(identityID, t)
 	if err == nil {
-		return p, nil
+		return p, t.fits(p)
 	}
 	if !errors.Is(err, store.ErrNotFound) {
 		return p, storeFailed("look up the chat in the store", err)
@@ -61,7 +61,15 @@ func (n *Network) find(ctx context.Context, identityID uint64, name string) (pla
 		return place{fresh: true}, c.sorted(api, err, false)
 	}
 	_ = askSlowmode(ctx, api, &p)
-	return p, nil
+	return p, t.fits(p)
+}
+
+// fits refuses the link of a topic: what is sent to the group is in the general one.
+func (t target) fits(p place) error {
+	if t.numbered && p.Forum {
+		return refusedChat(errors.New("the link is that of a topic, and posts go to the general topic of a group: give its address without the number"))
+	}
+	return nil
 }
 
 // place returns the place that a target names: the stored one, or what Telegram says, which is then

@@ -60,7 +60,7 @@ func describeChat(c tg.ChatClass) (p place, ok bool) {
 	switch c := c.(type) {
 	case *tg.Channel:
 		p.Peer = store.Peer{Type: store.PeerChannel, PeerID: c.ID, AccessHash: c.AccessHash,
-			Username: channelName(c), Title: c.Title}
+			Username: channelName(c), Title: c.Title, Forum: c.Forum}
 		p.writable = mayPost(c)
 		p.slow = c.SlowmodeEnabled && !c.Creator && c.AdminRights.Zero()
 	case *tg.ChannelForbidden:

@@ -19,6 +19,7 @@ type target struct {
 	id       int64
 	plain    bool   // the id had no mark of a type: it is a user's, or was meant to be a chat's
 	invite   string // the hash of an invitation
+	numbered bool   // the link goes on with the number of a message or, in a forum, of a topic other than the general one
 	self     bool
 }
 
@@ -50,13 +51,13 @@ func parseTarget(s string) (target, error) {
 			return target{typ: store.PeerUser, id: id, plain: true}, nil
 		}
 	}
-	name := strings.TrimPrefix(s, "@")
+	name, within := strings.TrimPrefix(s, "@"), []string(nil)
 	if path, ok := linkPath(s); ok {
 		parts := strings.Split(strings.Trim(path, "/"), "/")
 		switch {
 		case parts[0] == "c" && len(parts) > 1:
 			if id, err := strconv.ParseInt(parts[1], 10, 64); err == nil && id > 0 {
-				return target{typ: store.PeerChannel, id: id}, nil
+				return target{typ: store.PeerChannel, id: id, numbered: numbered(parts[2:])}, nil
 			}
 		case parts[0] == "joinchat" && len(parts) > 1:
 			return target{invite: parts[1]}, nil
@@ -65,14 +66,16 @@ func parseTarget(s string) (target, error) {
 		case parts[0] == "s" && len(parts) > 1:
 			name = parts[1]
 		default:
-			name = parts[0]
+			name, within = parts[0], parts[1:]
 		}
 	}
 	if !regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{3,31}$`).MatchString(name) {
 		return target{}, fmt.Errorf("%q is not a chat: %s", s, cure)
 	}
-	return target{username: strings.ToLower(name)}, nil
+	return target{username: strings.ToLower(name), numbered: numbered(within)}, nil
 }
+
+func numbered(within []string) bool { return len(within) > 0 && within[0] != "1" }
 
 // nameOf is a target as the log may have it: whoever knows an invitation can join the chat.
 func nameOf(s string) string {

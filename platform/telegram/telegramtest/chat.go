@@ -29,6 +29,7 @@ type chat struct {
 	readers   []string            // of a channel: who is in it without being an administrator
 	slowmode  time.Duration
 	forbidden bool
+	forum     bool
 	spoke     map[int64]time.Time // when an account last sent a message
 	opening   *stored             // the service message that it began with
 	posts     []*stored
@@ -188,7 +189,7 @@ func (ch *chat) tl(viewer *account) tg.ChatClass {
 		return c
 	}
 	c := &tg.Channel{ID: ch.id, Title: ch.title, Username: ch.username, Photo: &tg.ChatPhotoEmpty{}, Date: ch.began(),
-		Broadcast: ch.kind == broadcast, Megagroup: ch.kind == supergroup,
+		Broadcast: ch.kind == broadcast, Megagroup: ch.kind == supergroup, Forum: ch.forum,
 		SlowmodeEnabled: ch.slowmode > 0, Left: !ch.isMember(viewer)}
 	c.SetAccessHash(accessHash(viewer.ID, ch.id))
 	if ch.isAdmin(viewer) {

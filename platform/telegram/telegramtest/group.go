@@ -15,6 +15,7 @@ type Group struct {
 	Username  string // of a public supergroup, without @
 	Invite    string // the part of an invitation link behind t.me/+
 	Basic     bool
+	Forum     bool          // of supergroups: it has topics
 	Members   []string      // user names of accounts; phone numbers of users without one
 	Slowmode  time.Duration // between two messages of one member; of supergroups
 	Forbidden bool          // members may not send
@@ -51,7 +52,7 @@ func (s *Server) setGroup(ch *chat, g Group) {
 	if ch.kind == basic {
 		g.Username, g.Slowmode = "", 0
 	}
-	ch.title, ch.invite, ch.slowmode, ch.forbidden = g.Title, g.Invite, g.Slowmode, g.Forbidden
+	ch.title, ch.invite, ch.slowmode, ch.forbidden, ch.forum = g.Title, g.Invite, g.Slowmode, g.Forbidden, g.Forum
 	s.place(ch, g.Username, nil, g.Members)
 }
 
