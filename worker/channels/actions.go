@@ -10,6 +10,7 @@ import (
 	"belfry/platform"
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker/send"
 )
 
 // patience is how long adding a channel waits for the network to find it.
@@ -66,7 +67,7 @@ func refused(err error) error {
 	if e.Kind == platform.Refused {
 		return store.Invalid("channel", "invalid.channel_refused", store.Detail(e.Error()))
 	}
-	return store.Conflict("conflict.network", store.Detail(e.Error()))
+	return send.Conflict(e)
 }
 
 func readInterval(s string) (time.Duration, error) {

@@ -62,24 +62,34 @@ func TestAnIdentityThatIsAddedWhileConnectionsBeginIsConnected(t *testing.T) {
 	})
 }
 
-// resting is a network that does not run.
-type resting struct{ Network }
-
-func (resting) SendCode(context.Context, uint64, string) (platform.LoginStep, error) {
-	return platform.LoginStep{}, &platform.Error{Kind: platform.Transient, Scope: platform.ScopeIdentity, Err: errors.New("the program is starting or ending")}
+// answering is a network that answers each login with an error.
+type answering struct {
+	Network
+	kind platform.Kind
 }
 
-func TestALoginIntoARestoredFileSaysWhatItWaitsFor(t *testing.T) {
+func (n answering) SendCode(context.Context, uint64, string) (platform.LoginStep, error) {
+	return platform.LoginStep{}, &platform.Error{Kind: n.kind, Scope: platform.ScopeIdentity, Err: errors.New("words")}
+}
+
+func TestALoginThatIsNotPossibleSaysWhatHelps(t *testing.T) {
 	db := newDB(t)
 	var user store.Identity
 	update(t, db, func(tx *store.Tx) (err error) {
 		user, err = Add(tx, Request{Platform: "telegram", Kind: string(store.IdentityUser)})
-		return errors.Join(err, tx.Settings.Set(store.Restored, "restored from a backup"))
+		return err
 	})
-	_, err := New(db, resting{}, Config{}).SendCode(t.Context(), user.ID, "+79990000000")
-	if e, ok := errors.AsType[*store.ConflictError](err); !ok || e.Key != "conflict.restored" {
-		t.Error(err)
+	answer := func(kind platform.Kind, key string) {
+		_, err := New(db, answering{kind: kind}, Config{}).SendCode(t.Context(), user.ID, "+79990000000")
+		if e, ok := errors.AsType[*store.ConflictError](err); !ok || e.Key != key {
+			t.Errorf("%s: %v", kind, err)
+		}
 	}
+	answer(platform.Transient, "conflict.network")
+	answer(platform.Wait, "conflict.network_says") // for a day, it may be
+	answer(platform.Login, "conflict.network_says")
+	update(t, db, func(tx *store.Tx) error { return tx.Settings.Set(store.Restored, "restored from a backup") })
+	answer(platform.Transient, "conflict.restored")
 }
 
 func TestWhatWaitsForAConnectionIsTriedWhenOneIsMade(t *testing.T) {

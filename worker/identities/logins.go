@@ -10,6 +10,7 @@ import (
 	"belfry/platform"
 	"belfry/store"
 	"belfry/worker"
+	"belfry/worker/send"
 )
 
 // Step is where a login stands.
@@ -119,7 +120,7 @@ func (w *Worker) step(id uint64, do func() (Step, error)) (Step, error) {
 		if restored, _ := w.restored(); restored != "" {
 			return step, store.Conflict("conflict.restored")
 		}
-		return step, store.Conflict("conflict.network", store.Detail(e.Error()))
+		return step, send.Conflict(e)
 	}
 	return step, err
 }

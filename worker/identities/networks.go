@@ -104,7 +104,7 @@ func refusal(field string, err error) error {
 	case ok && (e.Kind == platform.Login || e.Kind == platform.Refused || e.Kind == platform.Stopped):
 		return store.Invalid(cmp.Or(e.Field, field), "invalid.refused", store.Detail(e.Error()))
 	}
-	return store.Conflict("conflict.network", store.Detail(err.Error()))
+	return send.Conflict(err)
 }
 
 // canonical is the name under which a platform is stored.

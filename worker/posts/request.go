@@ -12,6 +12,7 @@ import (
 	"belfry/platform"
 	"belfry/store"
 	"belfry/worker"
+	"belfry/worker/send"
 )
 
 // Request is a post as somebody asks for it. Either ContentID or Text and Media say what is posted.
@@ -362,5 +363,5 @@ func (w *Worker) Reach(ctx context.Context, identity store.Identity, target stri
 	case platform.AsError(err).Kind == platform.Refused:
 		return store.Invalid("target", "invalid.refused", store.Detail(platform.AsError(err).Error()))
 	}
-	return store.Conflict("conflict.network", store.Detail(err.Error()))
+	return send.Conflict(err)
 }

@@ -182,6 +182,16 @@ func HoldIdentity(out scheduler.Outcome, job store.Job, identity store.Identity,
 	return out
 }
 
+// Conflict is what people are told of a network's error that nothing they entered is the cause of. That it helps to try
+// again in a moment is said only where the network did not answer.
+func Conflict(err error) error {
+	e := platform.AsError(err)
+	if e.Kind == platform.Transient || e.Kind == platform.Unknown {
+		return store.Conflict("conflict.network", store.Detail(e.Error()))
+	}
+	return store.Conflict("conflict.network_says", store.Detail(e.Error()))
+}
+
 // Media returns media as a network takes them.
 func Media(stored []store.Media) []platform.Media {
 	media := make([]platform.Media, len(stored))
