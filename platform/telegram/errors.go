@@ -120,10 +120,25 @@ func words(rpc *tgerr.Error) string {
 		return fmt.Sprintf("Telegram asks this login to wait %d s", rpc.Argument)
 	case "SLOWMODE_WAIT":
 		return fmt.Sprintf("the chat is in slow mode: the next message may be sent in %d s", rpc.Argument)
-	case "CHANNEL_PRIVATE", "CHANNEL_INVALID", "PEER_ID_INVALID", "CHAT_ID_INVALID":
+	case "CHANNEL_PRIVATE", "CHANNEL_INVALID", "PEER_ID_INVALID", "CHAT_ID_INVALID", "CHANNEL_PUBLIC_GROUP_NA",
+		"CHAT_FORBIDDEN", "USER_NOT_PARTICIPANT":
 		return "the chat does not exist or this login is not in it: check the address and join or add it"
 	case "CHAT_WRITE_FORBIDDEN", "CHAT_ADMIN_REQUIRED":
 		return "this login may not post in the chat: make it an administrator that may post messages"
+	case "CHAT_RESTRICTED":
+		return "the administrators of the chat do not let this login write there"
+	case "CHAT_GUEST_SEND_FORBIDDEN":
+		return "only members may write in the chat: join it"
+	case "TOPIC_CLOSED":
+		return "the general topic of the group is closed: open it, or make this login an administrator"
+	case "INPUT_USER_DEACTIVATED":
+		return "the user has deleted their account"
+	case "PRIVACY_PREMIUM_REQUIRED":
+		return "the user takes messages from contacts and Telegram Premium alone"
+	case "ALLOW_PAYMENT_REQUIRED":
+		return "messages to this chat cost Telegram Stars"
+	case "USER_IS_BOT":
+		return "a bot may not write to another bot"
 	case "USERNAME_NOT_OCCUPIED", "USERNAME_INVALID":
 		return "there is no chat with this name: check its spelling"
 	case "INVITE_HASH_EXPIRED", "INVITE_HASH_INVALID":
@@ -163,6 +178,9 @@ func words(rpc *tgerr.Error) string {
 		return "Telegram has deactivated the account"
 	case "RANDOM_ID_DUPLICATE":
 		return "an earlier attempt is still running"
+	}
+	if strings.HasPrefix(rpc.Type, "CHAT_SEND_") {
+		return "the chat lets its members send nothing of this kind: send something else, or make this login an administrator"
 	}
 	if strings.HasPrefix(rpc.Type, "FROZEN_") {
 		return "Telegram has frozen the account"

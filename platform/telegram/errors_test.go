@@ -59,6 +59,19 @@ func TestErrorsAreSortedByWhatToDoAboutThem(t *testing.T) {
 	r.only()
 }
 
+func TestARefusalSaysWhatIsWrongAndWhatHelps(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	for i, message := range []string{"CHAT_SEND_PHOTOS_FORBIDDEN", "CHAT_SEND_PLAIN_FORBIDDEN", "CHAT_RESTRICTED", "CHAT_GUEST_SEND_FORBIDDEN",
+		"CHAT_FORBIDDEN", "TOPIC_CLOSED", "INPUT_USER_DEACTIVATED", "PRIVACY_PREMIUM_REQUIRED", "ALLOW_PAYMENT_REQUIRED_5", "USER_IS_BOT"} {
+		r.srv.Fail(sendID, 1, 403, message)
+		words := r.refused(platform.Post{Key: int64(i + 1), Text: "x"}, platform.Refused, platform.ScopeChat).Error()
+		if strings.Contains(words, "refuses it") {
+			t.Errorf("%s: %s", message, words)
+		}
+	}
+}
+
 func TestErrorBeforeTheMessageIsSentIsNotAnUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	r := newRoom(t)
