@@ -16,8 +16,9 @@ type Peer struct {
 	AccessHash int64     `json:"access_hash,omitempty"`
 	Username   string    `json:"username,omitempty"`
 	Title      string    `json:"title,omitempty"`
-	Forum      bool      `json:"forum,omitempty"` // a supergroup with topics
-	Wrote      bool      `json:"wrote,omitempty"` // a user who has written to the identity, a bot, which may answer since
+	Invite     string    `json:"invite,omitempty"` // the hash of the invitation that named it last; it may not be good any more
+	Forum      bool      `json:"forum,omitempty"`  // a supergroup with topics
+	Wrote      bool      `json:"wrote,omitempty"`  // a user who has written to the identity, a bot, which may answer since
 	UpdatedAt  time.Time `json:"updated_at"`
 }
 
@@ -66,6 +67,16 @@ func (t Peers) Of(identityID uint64) iter.Seq[Peer] {
 // or [ErrNotFound].
 func (t Peers) ByUsername(identityID uint64, username string) (Peer, error) {
 	return t.first("username", usernameKey(identityID, username))
+}
+
+// ByInvite returns the peer that an invitation has named to an identity, or [ErrNotFound].
+func (t Peers) ByInvite(identityID uint64, hash string) (Peer, error) {
+	for p := range t.Of(identityID) {
+		if p.Invite == hash {
+			return p, nil
+		}
+	}
+	return Peer{}, ErrNotFound
 }
 
 // ByPeer returns the peer that an identity knows under the network's id, or [ErrNotFound].

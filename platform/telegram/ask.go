@@ -12,23 +12,8 @@ import (
 	"belfry/store"
 )
 
-// invite is an invitation as one identity sees it.
-type invite struct {
-	identity uint64
-	hash     string
-}
-
 // met returns the place that a target names if the identity has met it, or [store.ErrNotFound].
 func (n *Network) met(identityID uint64, t target) (p place, err error) {
-	if t.invite != "" {
-		n.mu.Lock()
-		ref, ok := n.invites[invite{identityID, t.invite}]
-		n.mu.Unlock()
-		if !ok {
-			return p, store.ErrNotFound
-		}
-		t = target{typ: store.PeerType(ref.Type), id: ref.ID}
-	}
 	err = n.db.View(func(tx *store.Tx) error {
 		if t.self {
 			identity, err := tx.Identities.Get(identityID)
@@ -41,6 +26,10 @@ func (n *Network) met(identityID uint64, t target) (p place, err error) {
 		}
 		if t.username != "" {
 			p.Peer, err = tx.Peers.ByUsername(identityID, t.username)
+			return err
+		}
+		if t.invite != "" {
+			p.Peer, err = tx.Peers.ByInvite(identityID, t.invite)
 			return err
 		}
 		p.Peer, err = tx.Peers.ByPeer(identityID, t.typ, t.id)
@@ -70,7 +59,7 @@ func (n *Network) ask(ctx context.Context, c *connection, api *tg.Client, t targ
 	case t.invite != "" && !user:
 		err = refusedChat(errors.New("an invitation is not an address for a bot: add the bot to the chat and give the chat's id, such as -1001234567890"))
 	case t.invite != "":
-		p, err = n.askInvite(ctx, c, api, t.invite)
+		p, err = askInvite(ctx, api, t.invite)
 	case t.username != "":
 		p, err = askName(ctx, api, t.username)
 	case user && t.typ != store.PeerChat:
@@ -150,7 +139,7 @@ func (n *Network) askDialogs(ctx context.Context, c *connection, api *tg.Client,
 }
 
 // askInvite asks which chat an invitation is for. One that the account is not in is not joined.
-func (n *Network) askInvite(ctx context.Context, c *connection, api *tg.Client, hash string) (place, error) {
+func askInvite(ctx context.Context, api *tg.Client, hash string) (place, error) {
 	answer, err := api.MessagesCheckChatInvite(ctx, hash)
 	if err != nil {
 		return place{}, fmt.Errorf("look at the invitation: %w", err)
@@ -163,9 +152,7 @@ func (n *Network) askInvite(ctx context.Context, c *connection, api *tg.Client, 
 	if !ok || p.gone {
 		return place{}, unknownChat()
 	}
-	n.mu.Lock()
-	n.invites[invite{c.identity, hash}] = p.ref()
-	n.mu.Unlock()
+	p.Invite = hash
 	return p, nil
 }
 

@@ -263,6 +263,11 @@ func TestInvitationNamesAChatThatTheUserIsIn(t *testing.T) {
 		t.Errorf("%d messages", n)
 	}
 	r.calls("messages.checkChatInvite", 1)
+	r.restart()
+	r.srv.Fail("messages.checkChatInvite", 1, 400, "INVITE_HASH_EXPIRED") // it was revoked, and the account is in the chat
+	r.send(3, "t.me/+aaaaaa", "by invitation")
+	r.calls("messages.checkChatInvite", 1)
+	r.srv.ClearFaults()
 	if e := r.unresolved("t.me/+bbbbbb", platform.Refused, platform.ScopeChat); !strings.Contains(e.Error(), "join it first") {
 		t.Errorf("%v", e)
 	}

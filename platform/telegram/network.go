@@ -138,7 +138,6 @@ type Network struct {
 	listener    Listener // without Hear: bots are not listened to
 	logins      map[uint64]*login
 	listings    map[uint64]*listing
-	invites     map[invite]platform.ChatRef
 }
 
 // New returns a network that works once [Network.Run] runs; [Network.Check] works at once. It
@@ -159,7 +158,7 @@ func New(db *store.DB, cfg Config) (*Network, error) {
 		db: db, cfg: cfg, dc: where, web: webClient(cfg.Private), seenPause: 10 * time.Second, callTime: callTime, hearPause: shortestPause, loginTime: 10 * time.Minute,
 		uploading: uploadTimes{patience: 2 * time.Second, part: 30 * time.Second, retry: time.Second},
 		up:        make(chan struct{}), connected: make(chan struct{}, 1), connections: map[uint64]*connection{},
-		logins: map[uint64]*login{}, listings: map[uint64]*listing{}, invites: map[invite]platform.ChatRef{},
+		logins: map[uint64]*login{}, listings: map[uint64]*listing{},
 	}
 	if cfg.MediaDir != "" {
 		if n.root, err = os.OpenRoot(cfg.MediaDir); err != nil {

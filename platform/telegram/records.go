@@ -2,6 +2,7 @@ package telegram
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -220,6 +221,7 @@ func putPeer(tx *store.Tx, peer store.Peer) error {
 	}
 	row := peer
 	row.ID, row.UpdatedAt, row.Wrote = before.ID, before.UpdatedAt, row.Wrote || before.Wrote
+	row.Invite = cmp.Or(row.Invite, before.Invite)
 	if row == before {
 		return nil
 	}
