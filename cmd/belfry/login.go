@@ -128,7 +128,7 @@ func (d *dialog) enter(ctx context.Context, phone string) (err error) {
 	return d.finish(ctx, s)
 }
 
-// finish asks for the code and the password, if they are needed, and again after a wrong one.
+// finish asks for the code and the password, if they are needed, and again after one that is refused.
 func (d *dialog) finish(ctx context.Context, s stepShown) error {
 	for s.State == string(identities.StepCode) || s.State == string(identities.StepPassword) {
 		field, question, ask := "code", fmt.Sprintf("The code that Telegram sent (%s)", s.Via), d.question
@@ -142,9 +142,14 @@ func (d *dialog) finish(ctx context.Context, s stepShown) error {
 		if err != nil {
 			return err
 		}
-		if next, err := d.step(ctx, map[string]any{field: answer}); err == nil {
+		next, err := d.step(ctx, map[string]any{field: answer})
+		_, entered := errors.AsType[usageError](err)
+		switch {
+		case err == nil:
 			s = next
-		} else {
+		case !entered: // another answer does not help
+			return err
+		default:
 			fmt.Fprintln(d.out, err)
 		}
 	}

@@ -108,6 +108,11 @@ func TestAnAccountIsLoggedInOnTheCommandLine(t *testing.T) {
 		t.Errorf("interrupted: %v", err)
 	}
 	late.Stop()
+	m.tg.Fail("auth.signIn", 1, 420, "FLOOD_WAIT_3600")
+	if _, err := m.talk([]string{"login"}, answers); exitCode(err) != exitFailed || !strings.Contains(err.Error(), "3600 s") || tries != 1 {
+		t.Errorf("a login that has to wait: %v, after %d codes", err, tries)
+	}
+	tries = 0
 	said, err := m.talk([]string{"login"}, answers)
 	if err != nil || !strings.Contains(said, "Logged in as Ring Er") || tries != 2 {
 		t.Fatalf("login: %v\n%s", err, said)
