@@ -157,7 +157,7 @@ func (w *Worker) write(tx *store.Tx, s Settings, b *store.Booking, r Request) er
 		return err
 	}
 	moved := !b.Start.Equal(was.Start)
-	if moved && !b.Start.After(tx.Now()) {
+	if (moved || b.ID == 0) && !b.Start.After(tx.Now()) { // a new one may start at the zero time
 		return store.Invalid("start", "invalid.booking_past")
 	}
 	if b.Start.After(tx.Now().AddDate(maxYears, 0, 0)) {

@@ -576,3 +576,15 @@ func TestAReminderThatIsDueAndWaitsSurvivesAChange(t *testing.T) {
 		})
 	}
 }
+
+func TestABookingDoesNotStartAtTheZeroTime(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		err := b.DB.Update(func(tx *store.Tx) error {
+			_, err := b.w.Create(tx, Request{Client: "@anna", Service: "Haircut", Start: "0001-01-01T00:00:00Z"}) // as of programs that leave it empty
+			return err
+		})
+		if wrong, ok := errors.AsType[*store.FieldError](err); !ok || wrong.Field != "start" || len(b.jobs()) != 0 {
+			t.Errorf("%v, jobs %q", err, b.jobs())
+		}
+	})
+}
