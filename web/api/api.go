@@ -168,11 +168,14 @@ func AllowTime(c echo.Context) {
 // ids into quotes.
 type number uint64
 
-// UnmarshalJSON reads both ways of writing.
+// UnmarshalJSON reads both ways of writing. null is as good as left out, as in other fields.
 func (n *number) UnmarshalJSON(data []byte) error {
+	if string(data) == "null" {
+		return nil
+	}
 	id, err := strconv.ParseUint(string(bytes.Trim(data, `"`)), 10, 64)
 	if err != nil {
-		return fmt.Errorf("%s is not an id: %w", data, err)
+		return &json.UnmarshalTypeError{Value: "number", Type: reflect.TypeFor[number]()} // it is given its field
 	}
 	*n = number(id)
 	return nil

@@ -22,11 +22,13 @@ func (c *clientName) UnmarshalJSON(data []byte) error {
 	if bytes.HasPrefix(data, []byte(`"`)) {
 		return json.Unmarshal(data, (*string)(c))
 	}
-	var id int64
+	var id *int64
 	if err := json.Unmarshal(data, &id); err != nil {
 		return fmt.Errorf("%s is no client: %w", data, err)
 	}
-	*c = clientName(data)
+	if id != nil { // null is as good as left out
+		*c = clientName(data)
+	}
 	return nil
 }
 

@@ -14,14 +14,18 @@ import (
 // field's name: of two values of a name it takes the last, and of what is no text it makes replacement
 // characters. The error's parts, for [plainField], are separated by NUL.
 func strictJSON(data []byte, into any) error {
-	if _, first := into.(*any); !first { // huma reads a body to check it, and then again
-		return json.Unmarshal(data, into)
-	}
-	if err := json.Unmarshal(data, into); err != nil {
-		return err
-	}
 	refuse := func(at jsontext.Pointer, problem, cure string) error {
 		return errors.New(strings.Join([]string{fieldAt(at), problem, cure}, "\x00"))
+	}
+	err := json.Unmarshal(data, into)
+	if _, first := into.(*any); !first { // huma reads a body to check it, and then again
+		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok { // its type has been checked
+			return refuse(jsontext.Pointer(wrong.Field), "is out of range", "send a smaller number")
+		}
+		return err
+	}
+	if err != nil {
+		return err
 	}
 	decoder := jsontext.NewDecoder(bytes.NewReader(data))
 	for decoder.InputOffset() < int64(len(bytes.TrimRight(data, " \t\r\n"))) {
