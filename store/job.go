@@ -120,7 +120,7 @@ func (j *Job) validate() error {
 	if err := j.Trigger.validate(); err != nil {
 		return err
 	}
-	return j.Lateness.validate("lateness")
+	return j.Lateness.Validate("lateness")
 }
 
 // ByName returns the job with the given name, or [ErrNotFound].

@@ -64,7 +64,8 @@ const (
 	LateEach LatenessPolicy = "run_each" // run as often as was missed, one after the other
 )
 
-func (l Lateness) validate(field string) error {
+// Validate checks that the policy is a known one. Its errors name a part of field.
+func (l Lateness) Validate(field string) error {
 	switch l.Policy {
 	case "", LateOnce, LateSkip, LateEach:
 	default:

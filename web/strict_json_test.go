@@ -23,6 +23,9 @@ func TestWhatWouldBeChangedInSilenceIsRefusedWithItsField(t *testing.T) {
 		"two values, deep":    {post(`"text":"a","lateness":{"policy":"skip","policy":"run_once"}`), "lateness.policy"},
 		"a name of no text":   {post("\"text\":\"a\",\"te\xffxt\":1"), "body"},
 		"an offset of a day":  {`{"platform":"telegram","text":"a","scheduled_time":"2031-01-01T12:00:00+24:00"}`, "scheduled_time"},
+		"another policy":      {post(`"text":"a","lateness":{"policy":"Skip","grace":"5m"}`), "lateness.policy"},
+		"too large an id":     {post(`"text":"a","identity_id":18446744073709551616`), "identity_id"},
+		"too large, deep":     {post(`"text":"a","targets":[{"platform":"telegram","identity_id":18446744073709551616}]`), "targets.identity_id"},
 		"skip without grace":  {post(`"text":"a","lateness":{"policy":"skip"}`), "lateness.grace"},
 		"skip after no time":  {post(`"text":"a","lateness":{"policy":"skip","grace":"0s"}`), "lateness.grace"},
 		"skip before its end": {post(`"text":"a","lateness":{"policy":"skip","grace":"-5m"}`), "lateness.grace"},
@@ -37,7 +40,7 @@ func TestWhatWouldBeChangedInSilenceIsRefusedWithItsField(t *testing.T) {
 			}
 		})
 	}
-	for name, text := range map[string]string{"a pair": `"\ud83d\ude00"`, "a replacement character": `"\ufffd"`, "Cyrillic": `"Привет"`} {
+	for name, text := range map[string]string{"a pair": `"\ud83d\ude00"`, "a replacement character": `"\ufffd"`, "Cyrillic": `"Привет"`, "an id that is null": `"a","identity_id":null,"content_id":null,"media":[{"url":"https://example.com/a.jpg","kind":"photo","id":null}]`} {
 		if a := h.api("POST", "/scheduled-posts", post(`"text":`+text)+"\n "); a.status != http.StatusCreated {
 			t.Errorf("%s: %d %s", name, a.status, a.body)
 		}

@@ -259,6 +259,9 @@ func (w *Worker) check(ctx context.Context, d Draft, now time.Time, pastIsFine b
 	case at.After(now.Add(maxAhead)):
 		return store.Invalid("scheduled_time", "invalid.far", 10)
 	}
+	if err := d.post.Lateness.Validate("lateness"); err != nil {
+		return err
+	}
 	if d.post.Lateness.Policy == store.LateEach {
 		return store.Invalid("lateness", "invalid.run_each")
 	}
