@@ -101,6 +101,7 @@ func TestRefusalsNameTheFieldAndTheCure(t *testing.T) {
 		{"id in words", "GET", "/scheduled-posts/first", "", 422, "id"},
 		{"empty content", "POST", "/content/create", `{}`, 422, "title"},
 		{"format of content", "POST", "/content/create", `{"text":"a","format":"bbcode"}`, 422, "format"},
+		{"kind of a file of content", "POST", "/content/create", `{"text":"a","media":[{"kind":"picture","url":"https://example.com/a.jpg"}]}`, 422, "media[0].kind"},
 		{"token of a bot", "POST", "/identities", `{"platform":"telegram","name":"two","token":"secret-token"}`, 422, "token"},
 		{"missing token", "POST", "/identities", `{"platform":"telegram"}`, 422, "token"},
 		{"name that is taken", "POST", "/identities", `{"platform":"telegram","name":"main","token":"123456789:AAEexampleexampleexampleexample"}`, 422, "name"},

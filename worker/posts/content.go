@@ -115,8 +115,17 @@ func (r ContentRequest) fill(tx *store.Tx, c *store.Content) (err error) {
 	if c.Variants, err = variants(r.Variants, c.Format); err != nil {
 		return err
 	}
-	c.Media, err = tx.Media.Fill(r.Media)
-	return err
+	if c.Media, err = tx.Media.Fill(r.Media); err != nil {
+		return err
+	}
+	for i, m := range c.Media {
+		switch platform.MediaKind(m.Kind) {
+		case platform.Photo, platform.Video, platform.Document:
+		default:
+			return store.Invalid(fmt.Sprintf("media[%d].kind", i), "invalid.not_one_of", m.Kind, "photo, video, document")
+		}
+	}
+	return nil
 }
 
 // variants checks and completes what a content says on single platforms. One that says nothing is left out.
