@@ -26,6 +26,7 @@ func TestWhatWouldBeChangedInSilenceIsRefusedWithItsField(t *testing.T) {
 		"another policy":      {post(`"text":"a","lateness":{"policy":"Skip","grace":"5m"}`), "lateness.policy"},
 		"too large an id":     {post(`"text":"a","identity_id":18446744073709551616`), "identity_id"},
 		"too large, deep":     {post(`"text":"a","targets":[{"platform":"telegram","identity_id":18446744073709551616}]`), "targets.identity_id"},
+		"grace alone":         {post(`"text":"a","lateness":{"grace":"5m"}`), "lateness.policy"},
 		"skip without grace":  {post(`"text":"a","lateness":{"policy":"skip"}`), "lateness.grace"},
 		"skip after no time":  {post(`"text":"a","lateness":{"policy":"skip","grace":"0s"}`), "lateness.grace"},
 		"skip before its end": {post(`"text":"a","lateness":{"policy":"skip","grace":"-5m"}`), "lateness.grace"},

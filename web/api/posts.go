@@ -78,6 +78,9 @@ func (l *Lateness) stored() (store.Lateness, error) {
 	if l.Grace == "" {
 		return stored, nil
 	}
+	if l.Policy == "" { // it would be run_once, whatever it was before
+		return stored, store.Invalid("lateness.policy", "invalid.policy")
+	}
 	grace, err := time.ParseDuration(l.Grace)
 	if err != nil {
 		return stored, store.Invalid("lateness.grace", "invalid.duration", l.Grace)
