@@ -77,7 +77,7 @@ type newJob struct {
 type jobPatch struct {
 	Title    *string     `json:"title,omitempty"`
 	Trigger  *NewTrigger `json:"trigger,omitempty"`
-	Action   *Action     `json:"action,omitempty"`
+	Action   *Action     `json:"action,omitempty" doc:"Replaces the one before as a whole; without a secret, a webhook keeps its own"`
 	Lateness *Lateness   `json:"lateness,omitempty"`
 	Attempts *int        `json:"max_attempts,omitempty"`
 	Backoff  *string     `json:"backoff,omitempty"`

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"belfry/store"
 	"belfry/worker/pipeline"
 )
@@ -54,7 +56,8 @@ func Pipeline(w *pipeline.Worker) Door {
 		s := pipelineDoor{server, w}
 		operation(a, http.MethodGet, "/pipeline", "List the stages, in the order in which a message passes them", s.list)
 		operation(a, http.MethodGet, "/pipeline/{stage}/parked", "List what a stage has given up, the latest first", s.parked)
-		operation(a, http.MethodPost, "/pipeline/replay", "Have a stage handle messages once more: one, those of a channel or of a time, or what is parked", s.replay)
+		operation(a, http.MethodPost, "/pipeline/replay", "Have a stage handle messages once more: one, those of a channel or of a time, or what is parked", s.replay,
+			func(op *huma.Operation) { op.Errors = append(op.Errors, http.StatusNotFound) })
 		operation(a, http.MethodGet, "/messages/{id}/passport", "Read what the stages made of a message", s.passport)
 	}
 }

@@ -150,7 +150,7 @@ func Posts(w *posts.Worker) Door {
 		operation(a, http.MethodPost, "/scheduled-posts/groups/{id}/cancel", "Cancel the posts that were made together: each that can still be cancelled is", s.cancelGroup)
 		operation(a, http.MethodGet, "/scheduled-posts", "List posts, the latest scheduled time first", s.listPosts)
 		operation(a, http.MethodGet, "/scheduled-posts/{id}", "Read a post", s.readPost)
-		operation(a, http.MethodPatch, "/scheduled-posts/{id}", "Change a post that has not gone out", s.changePost)
+		operation(a, http.MethodPatch, "/scheduled-posts/{id}", "Change a post that has not gone out: one that was cancelled or skipped, or has failed, is scheduled again", s.changePost)
 		operation(a, http.MethodDelete, "/scheduled-posts/{id}", "Cancel a post; it stays on record", s.postAction((*posts.Worker).Cancel))
 		operation(a, http.MethodPost, "/scheduled-posts/{id}/approve", "Approve a post: it is published at its time, or at once if that has passed", s.postAction((*posts.Worker).Approve))
 		operation(a, http.MethodPost, "/scheduled-posts/{id}/retry", "Send a failed or unknown post again", s.postAction((*posts.Worker).Retry))
@@ -168,7 +168,7 @@ type postDoor struct {
 // postPatch is a change to a post; what is left out stays.
 type postPatch struct {
 	Text          *string   `json:"text,omitempty"`
-	Media         *[]Media  `json:"media,omitempty"`
+	Media         *[]Media  `json:"media,omitempty" doc:"They replace those before"`
 	Format        *format   `json:"format,omitempty"`
 	IdentityID    *number   `json:"identity_id,omitempty"`
 	Target        *string   `json:"target,omitempty"`

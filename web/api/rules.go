@@ -77,8 +77,8 @@ type rulePatch struct {
 	Name        *string       `json:"name,omitempty"`
 	Description *string       `json:"description,omitempty"`
 	Type        *string       `json:"schedule_type,omitempty"`
-	Schedule    *RuleSchedule `json:"schedule_config,omitempty"`
-	Content     *RuleContent  `json:"content_config,omitempty"`
+	Schedule    *RuleSchedule `json:"schedule_config,omitempty" doc:"Replaces the one before as a whole"`
+	Content     *RuleContent  `json:"content_config,omitempty" doc:"Replaces the one before as a whole, with its source"`
 	Platforms   *[]string     `json:"platforms,omitempty"`
 	Accounts    *[]number     `json:"accounts,omitempty"`
 	Active      *bool         `json:"is_active,omitempty"`
