@@ -254,5 +254,8 @@ func (t MediaFiles) Thumbnail(id uint64) ([]byte, error) {
 		return nil, err
 	}
 	c, err := t.in().mediaChunks.Get(id << chunkBits)
+	if errors.Is(err, ErrNotFound) {
+		err = fmt.Errorf("thumbnail of media %d: %w", id, ErrNotFound)
+	}
 	return c.data, err
 }

@@ -105,8 +105,8 @@ func TestMediaAreUploadedListedFetchedAndDeleted(t *testing.T) {
 	if seen, _, err := image.Decode(strings.NewReader(small.body)); err != nil || seen.Bounds().Dx() != 320 || seen.Bounds().Dy() != 240 {
 		t.Errorf("the thumbnail: %d %v", small.status, err)
 	}
-	if a := h.api("GET", "/media/2/thumbnail", ""); a.status != http.StatusNotFound {
-		t.Errorf("the thumbnail of a document: %d", a.status)
+	if a := h.api("GET", "/media/2/thumbnail", ""); a.status != http.StatusNotFound || !strings.Contains(a.body, `"thumbnail of media 2: not found`) {
+		t.Errorf("the thumbnail of a document: %d %s", a.status, a.body)
 	}
 	if a := h.api("DELETE", "/media/2", ""); a.status != http.StatusOK {
 		t.Errorf("%d %s", a.status, a.body)

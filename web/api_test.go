@@ -159,6 +159,9 @@ func TestRefusalsThatAreNotAboutAField(t *testing.T) {
 			t.Errorf("%s %s: %d %s", c.method, c.path, a.status, a.body)
 		}
 	}
+	if p := h.api("GET", "/jobs/nothing", "").problem(t); p.Detail != "job nothing: not found: see the list for what there is" {
+		t.Errorf("a job that is not there: %s", p.Detail)
+	}
 	a := h.api("POST", "/scheduled-posts", `text=Hello`, "Content-Type", "application/x-www-form-urlencoded")
 	if p := a.problem(t); a.status != http.StatusUnsupportedMediaType || p.Errors[0].Field != "Content-Type" {
 		t.Errorf("form: %d %s", a.status, a.body)
