@@ -96,6 +96,8 @@ func TestJobsAreMadeCountedAndSteeredOverTheAPI(t *testing.T) {
 	ask(http.StatusConflict, "DELETE", "/jobs/alerts", "", nil)
 	for body, field := range map[string]string{
 		`{"title":"x","trigger":{"every":"1h","cron":"* * * * *"},"action":{"type":"backup"}}`:                        "trigger",
+		`{"title":"x","trigger":{"cron":"0 9 * * *","from":"2037-01-01T00:00:00Z"},"action":{"type":"backup"}}`:       "trigger",
+		`{"title":"x","trigger":{"every":"0s"},"action":{"type":"backup"}}`:                                           "trigger.every",
 		`{"title":"x","trigger":{"cron":"often"},"action":{"type":"backup"}}`:                                         "trigger.cron",
 		`{"title":"x","trigger":{"every":"1h"},"action":{"type":"webhook","url":"http://10.0.0.1/"}}`:                 "action.url",
 		`{"title":"x","trigger":{"every":"1h"},"action":{"type":"backup"},"backoff":"soon"}`:                          "backoff",

@@ -53,7 +53,7 @@ func (w *Worker) Trigger(s Schedule) (t store.Trigger, err error) {
 			given++
 		}
 	}
-	if given != 1 || len(s.Days) > 0 && len(s.Times) == 0 {
+	if given != 1 || len(s.Days) > 0 && len(s.Times) == 0 || s.From != "" && s.Every == "" {
 		return t, store.Invalid("trigger", "invalid.job_trigger")
 	}
 	switch {
@@ -62,6 +62,9 @@ func (w *Worker) Trigger(s Schedule) (t store.Trigger, err error) {
 	case s.Every != "":
 		if t.Every, err = time.ParseDuration(s.Every); err != nil {
 			return t, store.Invalid("trigger.every", "invalid.duration", s.Every)
+		}
+		if t.Every == 0 { // else it is as if there were none
+			return t, store.Invalid("trigger.every", "invalid.under_a_second")
 		}
 		if t.From = w.db.Now().Add(t.Every).Truncate(time.Second); s.From != "" {
 			t.From, err = posts.ParseTime("trigger.from", s.From)
