@@ -162,6 +162,9 @@ func TestRefusalsThatAreNotAboutAField(t *testing.T) {
 	if p := h.api("GET", "/jobs/nothing", "").problem(t); p.Detail != "job nothing: not found: see the list for what there is" {
 		t.Errorf("a job that is not there: %s", p.Detail)
 	}
+	if p := h.api("GET", "/chats", "").problem(t); !strings.Contains(p.Detail, "no user account is logged in: log one in") {
+		t.Errorf("chats of no account: %s", p.Detail)
+	}
 	a := h.api("POST", "/scheduled-posts", `text=Hello`, "Content-Type", "application/x-www-form-urlencoded")
 	if p := a.problem(t); a.status != http.StatusUnsupportedMediaType || p.Errors[0].Field != "Content-Type" {
 		t.Errorf("form: %d %s", a.status, a.body)

@@ -219,7 +219,7 @@ func TestAUserAccountIsLoggedInOnThePage(t *testing.T) {
 	submit("/logins/2/login", "", "do", "session").has(t, "The session is missing")
 	submit("/logins/2/login", "", "do", "session", "session", "rubbish").has(t, "neither a StringSession nor")
 	submit("/logins/2/login", "/logins?done=session-used", "do", "session", "session", accountSession)
-	submit("/logins/1/login", "", "do", "phone", "phone", accountPhone).has(t, "is a bot: a bot logs in")
+	submit("/logins/1/login", "", "do", "phone", "phone", accountPhone).has(t, "is not a user account: bots, and accounts of Instagram and X, log in by themselves")
 	for _, a := range append(seen, h.get("/logins"), h.get("/logins/2/login"), h.get("/")) {
 		for _, secret := range []string{accountSession, accountPassword, "24680", "24-680", `value="999"`} {
 			if strings.Contains(a.body, secret) {
@@ -294,7 +294,7 @@ func TestAQRCodeIsShownAndScanned(t *testing.T) {
 	if a := h.submit("/logins/2/qr", "have", have); a.header.Get("HX-Redirect") != "/logins?done=logged-in" {
 		t.Errorf("scanned: %d %v", a.status, a.header)
 	}
-	h.submit("/logins/1/qr").has(t, "is a bot: a bot logs in")
+	h.submit("/logins/1/qr").has(t, "is not a user account: bots, and accounts of Instagram and X, log in by themselves")
 }
 
 // What is found out about unreachable chats can be looked through, however many there are.

@@ -74,6 +74,9 @@ func (s *Server) account(id uint64) (store.Identity, error) {
 	if id != 0 {
 		return store.Identity{}, store.Invalid("identity_id", "invalid.not_user", id)
 	}
+	if len(all) == 0 {
+		return store.Identity{}, store.Invalid("identity_id", "invalid.no_user")
+	}
 	return store.Identity{}, store.Invalid("identity_id", "invalid.which_account", len(all))
 }
 
