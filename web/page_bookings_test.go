@@ -74,6 +74,10 @@ func TestOwnersMakeMoveAndCancelBookingsOnThePage(t *testing.T) {
 	if a := h.get("/calendar?week=" + week); !strings.Contains(a.body, "Haircut – @anna") {
 		t.Error(a.body)
 	}
+	h.holdPost("Nobody has read this", 72*time.Hour, store.Lateness{})
+	if a := h.get("/calendar?week=" + week); !strings.Contains(a.body, "Nobody has read this</a><span class=\"chip is-held\">needs approval<") {
+		t.Error("a post that needs approval: ", a.body)
+	}
 	if a := h.submit("/calendar/renew"); a.status != http.StatusSeeOther {
 		t.Error(a.status, a.body)
 	}

@@ -365,7 +365,12 @@ func (v view) entryChip(e bookings.Entry) templ.Component {
 			templ_7745c5c3_Var19 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		if e.Kind == "post" {
+		if e.NeedsApproval {
+			templ_7745c5c3_Err = chip("is-"+string(heldPosts), v.T("post.status."+string(heldPosts)+".name")).Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+		} else if e.Kind == "post" {
 			templ_7745c5c3_Err = chip("is-"+e.Status, v.T("post.status."+e.Status+".name")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -23,6 +23,8 @@ type Entry struct {
 	End    time.Time `json:"end" doc:"Of a post the same as start"`
 	Status string    `json:"status"`
 
+	NeedsApproval bool `json:"needs_approval,omitempty" doc:"Of a post: it is not published before somebody approves it"`
+
 	sequence         int
 	changed, created time.Time
 }
@@ -66,7 +68,7 @@ func (w *Worker) entries(tx *store.Tx, from, to time.Time) (all []Entry) {
 			line, _, _ := strings.Cut(strings.TrimSpace(w.cfg.Plain(p)), "\n")
 			all = append(all, Entry{
 				Kind: "post", ID: p.ID, Title: cmp.Or(store.Shorten(line, maxTitle), p.Target), Start: p.ScheduledTime, End: p.ScheduledTime,
-				Status: string(p.Status), sequence: int(p.UpdatedAt.Sub(p.CreatedAt) / time.Second), changed: p.UpdatedAt, created: p.CreatedAt,
+				Status: string(p.Status), NeedsApproval: p.AwaitsApproval(), sequence: int(p.UpdatedAt.Sub(p.CreatedAt) / time.Second), changed: p.UpdatedAt, created: p.CreatedAt,
 			})
 		}
 	}
@@ -134,10 +136,10 @@ func (w *Worker) Feed(secret string) (out string, err error) {
 		event.SetStartAt(e.Start)
 		event.SetEndAt(e.End)
 		event.SetSummary(e.Title)
-		switch e.Status {
-		case "cancelled", "skipped", "failed":
+		switch {
+		case slices.Contains([]string{"cancelled", "skipped", "failed"}, e.Status):
 			event.SetStatus(ics.ObjectStatusCancelled)
-		case string(store.BookingBooked):
+		case e.Status == string(store.BookingBooked), e.NeedsApproval:
 			event.SetStatus(ics.ObjectStatusTentative)
 		default:
 			event.SetStatus(ics.ObjectStatusConfirmed)
