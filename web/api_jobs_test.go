@@ -224,6 +224,9 @@ func TestOwnersMakeAndSteerJobsOnThePage(t *testing.T) {
 	if a := h.submit("/jobs/bulk", "do", "pause", "back", "/jobs"); a.status != http.StatusUnprocessableEntity || !strings.Contains(a.body, "No job is chosen") {
 		t.Error(a.status, a.body)
 	}
+	if a := h.submit("/jobs/bulk", "do", "pause", "back", "/jobs?tag=money"); !strings.Contains(a.body, "Morning") || strings.Contains(a.body, ">Hook<") || !strings.Contains(a.body, `name="tag" value="money"`) {
+		t.Error("the list is not filtered any more: ", a.body)
+	}
 	h.otherJob()
 	if a := h.submit("/jobs/bulk", "do", "delete", "job", "alerts", "sure", "yes", "back", "/jobs"); a.status != http.StatusUnprocessableEntity || !strings.Contains(a.body, "belongs to another part") {
 		t.Error(a.status, a.body)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -271,7 +272,8 @@ func (s schedulePages) bulk(c echo.Context, v view, f form) error {
 	if len(refused) > 0 {
 		v.wrong = v.T("jobs.bulk_refused", len(refused), cmp.Or(v.refusal(refused[0].Err), refused[0].Job))
 	}
-	v.path = back
+	shown, _ := url.Parse(back) // as it was filtered
+	v.path, v.query = back, shown.Query()
 	return s.showPage(c, http.StatusUnprocessableEntity, v, s.jobs)
 }
 
