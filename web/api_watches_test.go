@@ -31,3 +31,22 @@ func TestAWatchShowsItsSecretOnceAndIsChangedAndDeleted(t *testing.T) {
 		t.Error("deleted:", a.status, a.body)
 	}
 }
+
+// The page with the secret is the answer to the form: loaded again, it sends the form again.
+func TestAWatchFormThatIsSentAgainAddsNoSecondWatch(t *testing.T) {
+	h := start(t)
+	h.signIn()
+	form := []string{"form", hidden(h.get("/watches").body, "form"), "name", "Metro", "query", "metro", "action", "webhook", "url", "https://hook.example/in"}
+	if form[1] == "" {
+		t.Fatal("the form has no key")
+	}
+	if a := h.submit("/watches", form...); a.status != http.StatusOK || !strings.Contains(a.body, "whsec_") || hidden(a.body, "form") == form[1] {
+		t.Fatal(a.status, a.body)
+	}
+	if a := h.submit("/watches", form...); a.status != http.StatusSeeOther {
+		t.Error("sent again:", a.status, a.body)
+	}
+	if a := h.get("/watches/2/remove"); a.status != http.StatusNotFound {
+		t.Error("a second watch:", a.status)
+	}
+}

@@ -121,6 +121,7 @@ func (v view) timeOptions() []option {
 func (s searchPages) showWatches(c echo.Context, status int, f form, secret string) error {
 	v := s.view(c)
 	v.path = "/watches"
+	f.prepare("")
 	var watches store.Page[store.Watch]
 	var channels store.Page[store.Channel]
 	failed := make(map[uint64]store.WatchHit)
@@ -153,9 +154,9 @@ func (s searchPages) addWatch(c echo.Context, v view, f form) error {
 		r.Channels = []uint64{n}
 	}
 	var made store.Watch
-	err := s.DB.Update(func(tx *store.Tx) (err error) {
+	_, err := s.once(v, "watches", f, func(tx *store.Tx) (_ uint64, err error) {
 		made, err = s.worker.AddWatch(tx, r)
-		return err
+		return made.ID, err
 	})
 	switch {
 	case err == nil && made.Secret != "":
