@@ -40,6 +40,9 @@ func TestAWatchFormThatIsSentAgainAddsNoSecondWatch(t *testing.T) {
 	if form[1] == "" {
 		t.Fatal("the form has no key")
 	}
+	if a := h.submit("/watches", append(form[:9:9], "hook")...); !strings.Contains(a.body, "The webhook address &#34;hook&#34; is not") {
+		t.Error("another address:", a.status, a.body)
+	}
 	if a := h.submit("/watches", form...); a.status != http.StatusOK || !strings.Contains(a.body, "whsec_") || hidden(a.body, "form") == form[1] {
 		t.Fatal(a.status, a.body)
 	}

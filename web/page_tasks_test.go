@@ -47,7 +47,7 @@ func TestABroadcastIsWrittenOnThePage(t *testing.T) {
 		"text is missing":                       {"text", ""},
 		"The shortest pause is not a number":    {"min_seconds_between_chats", "soon"},
 		"The longest pause is less than":        {"max_seconds_between_chats", "0"},
-		"The number of messages in a day is":    {"daily_cap", "many"},
+		"The daily limit is":                    {"daily_cap", "many"},
 		"The end of the quiet hours is missing": {"quiet_from", "22:00"},
 		"The time is not complete":              {"when", "at"},
 	} {
