@@ -204,3 +204,16 @@ func TestWhoComesBackFromXIsStillSignedIn(t *testing.T) {
 		t.Errorf("who is not signed in: %d", a.status)
 	}
 }
+
+func TestARefusedFormShowsWhatIsWrong(t *testing.T) {
+	h := start(t)
+	b := browse(t, chromium(t), h)
+	b.viewport(390, 844, "light")
+	b.signIn()
+	b.open("/rules/new")
+	b.do(chromedp.SendKeys(chromedp.ID("name"), "Daily"), chromedp.SetValue(chromedp.ID("times"), "09:00"), chromedp.SetValue(chromedp.ID("template"), "Hello"), chromedp.Evaluate[chromedp.Void](`document.querySelectorAll("[name=account]").forEach(box => { box.checked = false })`), chromedp.Click(chromedp.ID("save")))
+	b.until(`document.querySelector(".summary")?.innerText.includes("not saved") && document.readyState === "complete"`)
+	if box := eval[string](b, `(() => { const at = document.querySelector("form p.wrong:not([role])").getBoundingClientRect(); return at.top >= 0 && at.bottom <= innerHeight ? "" : JSON.stringify(at) })()`); box != "" {
+		t.Errorf("what is wrong is not shown: %s", box)
+	}
+}

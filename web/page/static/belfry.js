@@ -32,8 +32,8 @@
     else sent[to] = e.timeStamp;
   });
   window.addEventListener('pageshow', function () { sent = {}; });
-  // A form that was refused shows its first wrong field: it may be far below.
-  var wrong = document.querySelector('[aria-invalid="true"]');
+  // A form that was refused shows what is wrong first: it may be far below.
+  var wrong = document.querySelector('[aria-invalid="true"], form p.wrong:not([role])');
   if (wrong) {
     wrong.focus({ preventScroll: true });
     wrong.scrollIntoView({ block: 'center' });
