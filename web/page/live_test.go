@@ -13,8 +13,10 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"belfry/i18n"
 	"belfry/store"
 	"belfry/web/session"
+	"belfry/worker/search"
 )
 
 // streamed is the browser's end of a stream in virtual time: it notes when each event came.
@@ -85,4 +87,18 @@ func TestACommitAfterAnotherDoesNotPutOffALivePage(t *testing.T) {
 			t.Errorf("%d events in a minute", len(w.parts))
 		}
 	})
+}
+
+// What a reader opens is no part that comes anew, in which it would close. Nothing at all is hidden by the style sheet.
+func TestRelatedChannelsStayOpen(t *testing.T) {
+	v := view{Printer: i18n.For("en", time.UTC)}
+	for want, tags := range map[string][]search.Count{"": nil, "ferry": {{Tag: "ferry", Count: 2}}} {
+		var out strings.Builder
+		if err := v.channelRelated(1, nil, tags).Render(t.Context(), &out); err != nil {
+			t.Fatal(err)
+		}
+		if html := out.String(); strings.Contains(html, "<details") || !strings.Contains(html, want) || (html == "") != (want == "") {
+			t.Errorf("%v: %q", tags, html)
+		}
+	}
 }
