@@ -34,6 +34,7 @@
     remove.type = 'button';
     remove.className = 'quiet-button';
     remove.dataset.remove = '';
+    remove.dataset.failed = '';
     remove.setAttribute('aria-label', field.dataset.remove);
     remove.textContent = '×';
     li.querySelector('progress').remove();
@@ -127,14 +128,18 @@
     }
   });
 
-  // What is still on its way would be missing.
+  // What has failed or is still on its way would be missing.
   form.addEventListener('submit', function (e) {
+    var failed = items.querySelector('[data-failed]');
+    if (failed && !(e.submitter && e.submitter.hasAttribute('formaction'))) {
+      e.preventDefault();
+      failed.focus();
+      return;
+    }
     if (!items.querySelector('progress')) return;
     e.preventDefault();
     said.textContent = field.dataset.sending;
     var submitter = e.submitter;
-    sending.then(function () {
-      if (!items.querySelector('.wrong')) form.requestSubmit(submitter);
-    });
+    sending.then(function () { form.requestSubmit(submitter); });
   });
 })();
