@@ -122,6 +122,9 @@ func liveUpdatesDisturbNobody(t *testing.T, chromium context.Context) {
 	for len(h.server.streams) > 0 {
 		h.schedulePost("Unseen", 3*time.Hour) // a closed stream is noticed at the latest when something is sent
 	}
+	if got := eval[int](b, `htmx.createEventSource("/live/jobs").readyState`); got != 2 {
+		t.Errorf("a page that is opened while nobody sees it holds a stream: %d", got)
+	}
 	h.schedulePost("While nobody looked", 90*time.Minute)
 	see(false)
 	b.until(`document.getElementById("jobs").innerText.includes("While nobody looked")`)

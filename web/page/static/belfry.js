@@ -44,6 +44,7 @@
   var source = null;
   htmx.createEventSource = function (url) {
     source = new EventSource(url);
+    if (document.hidden) source.close(); // a tab that was opened behind this one
     return source;
   };
   document.addEventListener('visibilitychange', function () {
