@@ -340,3 +340,23 @@ func TestTheFormOfARuleHasAllOfIt(t *testing.T) {
 		t.Error(a.status, a.body)
 	}
 }
+
+func TestAPostOfARemovedAccountIsUsedAgainAsAnother(t *testing.T) {
+	h := start(t)
+	h.second()
+	h.signIn()
+	if a := h.api("POST", "/scheduled-posts", fmt.Sprintf(`{"platform":"telegram","identity_id":2,"text":"hello","scheduled_time":%q}`, h.soon(time.Hour))); a.status != http.StatusCreated {
+		t.Fatal(a.status, a.body)
+	}
+	if a := h.api("DELETE", "/scheduled-posts/1", ""); a.status != http.StatusOK && a.status != http.StatusNoContent {
+		t.Fatal(a.status, a.body)
+	}
+	if a := h.api("DELETE", "/identities/2", ""); a.status != http.StatusNoContent {
+		t.Fatal(a.status, a.body)
+	}
+	for _, path := range []string{"/posts/new?from=1", "/posts/1/change"} {
+		if a := h.get(path); !strings.Contains(a.body, "5 of 4,096 characters") || strings.Contains(a.body, "The network") {
+			t.Errorf("%s previews another account than it shows: %s", path, a.body)
+		}
+	}
+}

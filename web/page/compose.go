@@ -69,6 +69,7 @@ func (s postPages) showCompose(c echo.Context, status int, f form, p *store.Post
 		return err
 	}
 	v := s.view(c)
+	f.dropLogin(logins)
 	f.prepare(v.T("compose.fix"))
 	shown := screen{nav: "/posts", title: v.T("compose.new")}
 	if p != nil {

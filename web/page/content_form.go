@@ -101,6 +101,13 @@ func chosenLogin(f form, logins []store.Identity) store.Identity {
 	return store.Identity{}
 }
 
+// dropLogin forgets a login that is gone. The field shows the first one then, and so does what stands beside it.
+func (f form) dropLogin(logins []store.Identity) {
+	if chosenLogin(f, logins).ID == 0 {
+		f.values.Del("identity_id")
+	}
+}
+
 func (v view) loginOptions(logins []store.Identity) []option {
 	options := make([]option, len(logins))
 	several := slices.ContainsFunc(logins, func(i store.Identity) bool { return i.Platform != logins[0].Platform })

@@ -98,6 +98,7 @@ func (s taskPages) showTaskForm(c echo.Context, status int, v view, f form) erro
 	if err != nil {
 		return err
 	}
+	f.dropLogin(users)
 	login := chosenLogin(f, users).ID
 	chats, err := s.someChats(login)
 	if err != nil {
