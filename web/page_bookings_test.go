@@ -111,3 +111,20 @@ func TestAWeekOfTheCalendarHasEachOfItsDaysAlsoTheOneWithoutMidnight(t *testing.
 		}
 	}
 }
+
+func TestABookingBeginsAtTheTimeOfTheFormInItsZone(t *testing.T) {
+	h := start(t)
+	h.signIn()
+	begin := h.now().Add(72 * time.Hour).UTC().Format("2006-01-02T15:04")
+	save := func(path, zone, was string) {
+		t.Helper()
+		if a := h.submit(path, "client", "@anna", "service", "Haircut", "start", begin, "start_was", was, "zone", zone, "duration", "1h", "feedback_after", "off", "booking_lang", "en", "identity_id", "1"); a.status != http.StatusSeeOther {
+			t.Fatal(a.status, a.body)
+		}
+	}
+	save("/bookings/new", "UTC", "")
+	save("/bookings/1/change", "Asia/Tokyo", begin)
+	if a := h.get("/bookings/1/change"); !strings.Contains(a.body, `value="`+begin+`"`) {
+		t.Error("another time than the form had was saved: ", a.body)
+	}
+}

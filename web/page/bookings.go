@@ -137,7 +137,7 @@ func bookingForm(r bookings.Request) form {
 }
 
 func (f form) bookingRequest(r *bookings.Request) {
-	if start := f.get("start"); start != f.get("start_was") { // a time that the clock shows twice stays as it is
+	if start := f.get("start"); start != f.get("start_was") || f.get("zone") != r.Zone { // a time that the clock shows twice stays as it is
 		r.Start = start
 	}
 	r.Client, r.Service, r.Zone, r.Duration = f.get("client"), f.get("service"), f.get("zone"), f.get("duration")
