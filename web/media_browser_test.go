@@ -60,6 +60,15 @@ func TestPicturesAreDroppedReorderedAndRemoved(t *testing.T) {
 		document.dispatchEvent(new ClipboardEvent("paste", {bubbles: true, clipboardData: carried}));
 	})()`))
 	b.until(`document.querySelector("#media-items li:last-child .wrong")?.innerText.includes("is not a picture")`)
+	if eval[bool](b, `(() => {
+		const carried = new DataTransfer();
+		carried.items.add("A text of Word", "text/plain");
+		carried.items.add("<p>A text of Word</p>", "text/html");
+		carried.items.add(new File(["its picture"], "image.png", {type: "image/png"}));
+		return !document.getElementById("text").dispatchEvent(new ClipboardEvent("paste", {bubbles: true, cancelable: true, clipboardData: carried}));
+	})()`) {
+		t.Error("a pasted text is taken for its picture")
+	}
 	b.do(chromedp.SendKeys(chromedp.ID("text"), "Two pictures"), chromedp.Click(chromedp.ID("save")))
 	b.until(`location.pathname === "/posts/new" && document.activeElement.matches("#media-items li:last-child [data-remove]")`) // it would be missing
 	b.do(chromedp.Evaluate[chromedp.Void](`document.activeElement.click()`), chromedp.Click(chromedp.ID("save")))

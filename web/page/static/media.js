@@ -87,7 +87,9 @@
     chooser.value = '';
   });
   document.addEventListener('paste', function (e) {
-    if (e.clipboardData && e.clipboardData.files.length) {
+    var types = e.clipboardData ? Array.from(e.clipboardData.types) : [];
+    if (types.includes('text/html') && types.includes('text/plain')) return; // a text of Word or Excel, of which they add a picture
+    if (types.includes('Files')) {
       e.preventDefault();
       take(e.clipboardData.files);
     }
