@@ -108,6 +108,12 @@ func liveUpdatesDisturbNobody(t *testing.T, chromium context.Context) {
 		t.Errorf("the field and the focus: %q", got)
 	}
 	b.open("/jobs")
+	b.do(chromedp.Focus(chromedp.CSS(`[name=job][value=post_1]`)))
+	h.schedulePost("Before", 90*time.Minute)
+	b.until(`document.getElementById("jobs").innerText.includes("Before")`)
+	if got := eval[string](b, `document.activeElement.value`); got != "post_1" {
+		t.Errorf("the focus of a checkbox is on %q", got)
+	}
 	b.do(chromedp.Focus(chromedp.ID("pause-post_1")))
 	h.schedulePost("Second", 2*time.Hour)
 	b.until(`document.getElementById("jobs").innerText.includes("Second")`)
