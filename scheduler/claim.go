@@ -170,14 +170,6 @@ type entry struct {
 	due time.Time
 }
 
-// queued is a due time as the queue has it: those before 1970 are one.
-func queued(due time.Time) time.Time {
-	if due.Unix() < 0 {
-		return time.Unix(0, 0)
-	}
-	return due
-}
-
 // claimJob deals with a job that the queue names, and reports whether it is claimed: then r is its run. bad is what was
 // wrong with it before. Whatever it does, the job is not at the head of its lane afterwards, so that the loop never
 // meets it again and again.
@@ -187,7 +179,7 @@ func (s *Scheduler) claimJob(tx *store.Tx, lane string, e entry, bad error, r *r
 		s.passOver(e.id, err)
 		return false, nil
 	}
-	if job.State != store.JobWaiting || job.Lane != lane || !queued(job.Due).Equal(e.due) {
+	if job.State != store.JobWaiting || job.Lane != lane || !job.Due.Equal(e.due) {
 		if tx.Jobs.Waits(lane, e.due, e.id) { // else the end of another job has changed it in this transaction
 			s.passOver(e.id, errors.New("the queue does not say the same as the job"))
 		}

@@ -672,6 +672,7 @@ func TestRequestsThatCannotBeAreRefusedByField(t *testing.T) {
 			{"the past", "scheduled_time", func(r *Request) { r.ScheduledTime = "1999-01-01T12:00:00Z" }},
 			{"the far future", "scheduled_time", func(r *Request) { r.ScheduledTime = "2226-01-01T12:00:00Z" }},
 			{"no time at all", "scheduled_time", func(r *Request) { r.ScheduledTime, r.AllowPast = "0001-01-01T00:00:00Z", true }},
+			{"a time that no queue has", "scheduled_time", func(r *Request) { r.ScheduledTime, r.AllowPast = "1900-01-01T00:00:00Z", true }},
 			{"nothing to say", "text", func(r *Request) { r.Text = "" }},
 			{"two things to say", "content_id", func(r *Request) { r.ContentID = 1 }},
 			{"a content that is not there", "content_id", func(r *Request) { r.Text, r.ContentID = "", 7 }},
@@ -702,16 +703,6 @@ func TestRequestsThatCannotBeAreRefusedByField(t *testing.T) {
 			if _, err := b.worker.Prepare(context.Background(), r); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
-		}
-	})
-}
-
-func TestAPostThatWasDueBefore1970GoesOutAtOnce(t *testing.T) {
-	inBubble(t, func(b *bench) {
-		id := b.schedule(time.Until(time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC)), Request{AllowPast: true}).ID
-		b.Pass(time.Minute)
-		if p := b.post(id); p.Status != store.PostPublished || b.sent() != 1 {
-			t.Errorf("it is %s (%+v), with %d messages", p.Status, p.Reason, b.sent())
 		}
 	})
 }

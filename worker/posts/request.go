@@ -254,7 +254,7 @@ func (w *Worker) check(ctx context.Context, d Draft, now time.Time, pastIsFine b
 		return err
 	}
 	switch at := d.post.ScheduledTime; {
-	case at.Before(now.Add(-pastTolerance)) && (!pastIsFine || at.IsZero()):
+	case at.Before(now.Add(-pastTolerance)) && (!pastIsFine || at.Unix() <= 0):
 		return store.Invalid("scheduled_time", "invalid.past")
 	case at.After(now.Add(maxAhead)):
 		return store.Invalid("scheduled_time", "invalid.far", 10)
