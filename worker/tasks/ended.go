@@ -30,14 +30,7 @@ func (w *Worker) Record(tx *store.Tx, d Draft, e Ended) (store.Task, error) {
 		if err := put(&task); err != nil {
 			return task, err
 		}
-		if err := reserve(tx, &task, d.targets); err != nil {
-			return task, err
-		}
-		done, err := prepare(tx, &task)
-		if done {
-			task.Prepared = 0
-		}
-		return task, errors.Join(err, put(&task))
+		return task, errors.Join(reserve(tx, &task, d.targets), put(&task)) // whoever retries it has them made ready
 	}
 	task.Skipped = task.Total - e.Sent - e.Failed
 	if task.Total > 0 {
