@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -140,6 +141,28 @@ func TestNoJobLeadsPastApproval(t *testing.T) {
 	var p api.Post
 	if h.api("GET", "/scheduled-posts/1", "").decode(t, &p); !p.NeedsApproval || p.Status != "scheduled" || p.Attempts != 0 {
 		t.Errorf("%+v", p)
+	}
+}
+
+func TestAdminsAreToldOfWhatNeedsApproval(t *testing.T) {
+	h := start(t)
+	h.signIn()
+	told := make(chan int, 10)
+	h.posts.OnHeld(func(_ *store.Tx, held []store.Post) error { told <- len(held); return nil })
+	post := fmt.Sprintf(`{"text":"A","scheduled_time":%q,"needs_approval":true,`, h.soon(time.Hour))
+	for _, body := range []string{post + `"platform":"telegram"}`, post + `"targets":[{"platform":"telegram","target":"@a"},{"platform":"telegram","target":"@b"}]}`, strings.Replace(post, "true", "false", 1) + `"platform":"telegram"}`} {
+		if a := h.api("POST", "/scheduled-posts", body); a.status != http.StatusCreated {
+			t.Errorf("%d %s", a.status, a.body)
+		}
+	}
+	h.submit("/posts/new", "identity_id", "1", "text", "B", "format", "plain", "when", "at", "time", h.now().UTC().Add(time.Hour).Format("2006-01-02T15:04"), "needs_approval", "on")
+	close(told)
+	var all []int
+	for n := range told {
+		all = append(all, n)
+	}
+	if !slices.Equal(all, []int{1, 2, 1}) {
+		t.Errorf("told of %d posts", all)
 	}
 }
 

@@ -330,6 +330,8 @@ func (w *wiring) listening() error {
 	}, adminbot.Config{
 		Lang: w.lang, Zone: w.zone, Passphrase: w.BackupPassphrase, Folder: w.Media, Log: part(w.log, "admin bot"),
 	})
+	w.made.posts.OnHeld(w.made.adminBot.TellHeld)
+	w.made.tasks.OnEnd(w.made.adminBot.TellEnded)
 	w.made.bookings = bookings.New(w.db, w.telegram.Publisher, w.made.notices, bookings.Config{Lang: w.lang, Zone: w.zone, Plain: w.made.posts.Plain})
 	w.telegram.Listen(telegram.Listener{
 		Hear: hearFirst(w.made.bookings.Module(), w.made.adminBot.Module()),

@@ -231,6 +231,9 @@ func (s postDoor) createPost(ctx context.Context, in *creation[newPost]) (*creat
 		}
 		return func(tx *store.Tx) (MadePosts, error) {
 			p, err := s.posts.Schedule(tx, draft)
+			if err == nil {
+				err = s.posts.TellHeld(tx, p)
+			}
 			shown := s.shownPost(p)
 			return MadePosts{Post: &shown}, err
 		}, nil

@@ -57,6 +57,9 @@ func (s postPages) prepare(ctx context.Context, request posts.Request, places []
 		draft, err := s.worker.Prepare(ctx, request)
 		return func(tx *store.Tx) (uint64, error) {
 			post, err := s.worker.Schedule(tx, draft)
+			if err == nil {
+				err = s.worker.TellHeld(tx, post)
+			}
 			return post.ID, err
 		}, err
 	}

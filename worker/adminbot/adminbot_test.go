@@ -231,6 +231,30 @@ func TestPostsAreShownApprovedPublishedAndCancelled(t *testing.T) {
 	})
 }
 
+func TestPostsThatNeedApprovalAreShownAtOnce(t *testing.T) {
+	inBubble(t, "en", func(b *bench) {
+		tell := func(made ...store.Post) {
+			b.Update(func(tx *store.Tx) error { return b.workers.Posts.TellHeld(tx, made...) })
+			b.Pass(time.Second)
+		}
+		tell(b.schedule(time.Hour, "not this", false))
+		if n := len(b.shown()); n != 0 {
+			t.Errorf("told of %d posts that need nothing", n)
+		}
+		held := b.schedule(time.Hour, "first draft", true)
+		tell(held)
+		has(t, b.shown()[0], "needs approval", "first draft")
+		b.press("Approve")
+		b.press("Approve")
+		if p := b.post(held.ID); p.Held {
+			t.Errorf("approved: %+v", p)
+		}
+		tell(b.schedule(time.Hour, "second draft", true), b.schedule(time.Hour, "third draft", true))
+		has(t, b.shown()[1], "Needs approval: 2")
+		has(t, b.press("third draft"), "needs approval", "third draft")
+	})
+}
+
 // The bot says what follows, also if the time of a post has passed.
 func TestAPostIsApprovedAfterItsTime(t *testing.T) {
 	inBubble(t, "en", func(b *bench) {
@@ -347,6 +371,8 @@ func TestBroadcastsArePausedAndGoOn(t *testing.T) {
 		has(t, b.press("Refresh"), "1/4", "Paused")
 		b.press("Resume")
 		b.Pass(5 * time.Minute)
+		shown := b.shown()
+		has(t, shown[len(shown)-1], "✅ Broadcast 1", "4/4", "Sent 4, failed 0, skipped 0", "All chats processed.", "Open evening")
 		has(t, b.press("Refresh"), "4/4", "▓▓▓▓▓▓▓▓▓▓", "All chats processed.")
 	})
 }

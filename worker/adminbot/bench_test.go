@@ -150,6 +150,8 @@ func (b *bench) startFor(lang string, admin int64) {
 	}
 	b.bot = New(b.DB, b.workers, Config{Lang: lang, Passphrase: "correct horse", Folder: b.dir, Log: zerolog.Nop()})
 	w := b.workers
+	w.Posts.OnHeld(b.bot.TellHeld)
+	w.Tasks.OnEnd(b.bot.TellEnded)
 	parts := []worker.Module{w.Posts.Module(), w.Tasks.Module(), w.Accounts.Module(), w.Alerts.Module(), told.Module(), b.bot.Module()}
 	b.bot.SetKinds(worker.Join(parts...).Kinds)
 	b.Start(parts...)

@@ -36,6 +36,20 @@ func (w *Worker) Schedule(tx *store.Tx, d Draft) (store.Post, error) {
 	return post, putJob(tx, post, identity, post.ScheduledTime)
 }
 
+// TellHeld tells of those of the posts, made together, that need approval.
+func (w *Worker) TellHeld(tx *store.Tx, made ...store.Post) error {
+	var held []store.Post
+	for _, p := range made {
+		if p.AwaitsApproval() {
+			held = append(held, p)
+		}
+	}
+	if len(held) == 0 || w.held == nil {
+		return nil
+	}
+	return w.held(tx, held)
+}
+
 // Change writes a changed post and moves its job. If anything has happened to the post since the
 // change was prepared, it refuses: the draft would undo it.
 func (w *Worker) Change(tx *store.Tx, id uint64, d Draft) (store.Post, error) {

@@ -89,7 +89,7 @@ func (w *Worker) ScheduleAll(tx *store.Tx, drafts []Draft) ([]store.Post, error)
 		made = append(made, post)
 	}
 	made[0].Group = made[0].ID
-	return made, tx.Posts.Put(&made[0])
+	return made, errors.Join(tx.Posts.Put(&made[0]), w.TellHeld(tx, made...))
 }
 
 // Group returns the posts that were made together, the first one first, or [store.ErrNotFound].

@@ -70,7 +70,11 @@ type Worker struct {
 	db       *store.DB
 	networks map[string]Network // by platform
 	cfg      Config
+	held     func(*store.Tx, []store.Post) error // tells of posts that need approval; nil: nobody is told
 }
+
+// OnHeld has tell told of new posts that need approval. It is called before anything is served.
+func (w *Worker) OnHeld(tell func(*store.Tx, []store.Post) error) { w.held = tell }
 
 // New returns a worker for the posts in db and the given networks, by the platform's name.
 func New(db *store.DB, networks map[string]Network, cfg Config) *Worker {

@@ -163,10 +163,12 @@ func TestRulesWithTheSameTimeAllFire(t *testing.T) {
 
 func TestEachAccountAndEachNetworkHasItsPost(t *testing.T) {
 	inBubble(t, func(b *bench) {
+		var told [][]store.Post
+		b.posts.OnHeld(func(_ *store.Tx, held []store.Post) error { told = append(told, held); return nil })
 		b.add(Request{Accounts: []uint64{1, 2}, Platforms: []string{"telegram", "X"}, Content: store.RuleContent{Source: "template", Template: "Hi", Approval: true}})
 		b.Pass(day)
-		if b.count() != 3 {
-			t.Errorf("%d posts", b.count())
+		if b.count() != 3 || len(told) != 1 || len(told[0]) != 3 || told[0][0].RuleID != 1 {
+			t.Errorf("%d posts, told of %+v", b.count(), told)
 		}
 		for i, p := range b.made() {
 			if p.IdentityID != uint64(i+1) || !p.AwaitsApproval() || p.Status != store.PostScheduled || p.ContentID != 1 {

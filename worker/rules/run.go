@@ -75,6 +75,7 @@ func (w *Worker) finish(tx *store.Tx, job store.Job, t texts, all []made) error 
 		return err
 	}
 	rule.Texts = rule.TextsMade() + len(all)
+	var made []store.Post
 	for _, m := range all {
 		content := store.Content{
 			Title: rule.Content.Title, Text: m.text, Format: rule.Content.Format, Media: rule.Content.Media, CreatedAt: tx.Now(),
@@ -95,7 +96,11 @@ func (w *Worker) finish(tx *store.Tx, job store.Job, t texts, all []made) error 
 				return err
 			}
 			rule.PostsMade++
+			made = append(made, post)
 		}
+	}
+	if err := w.posts.TellHeld(tx, made...); err != nil {
+		return err
 	}
 	if err := remember(tx, rule.ID, t.marks, t.present); err != nil {
 		return err

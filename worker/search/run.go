@@ -65,7 +65,10 @@ func (w *Worker) Run(ctx context.Context, job store.Job) (scheduler.Outcome, err
 		effect = func(tx *store.Tx, hit *store.WatchHit) error {
 			post, err := w.posts.Schedule(tx, draft)
 			hit.PostID = post.ID
-			return err
+			if err != nil {
+				return err
+			}
+			return w.posts.TellHeld(tx, post)
 		}
 	case store.WatchWebhook:
 		err = w.call(ctx, f)

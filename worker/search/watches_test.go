@@ -127,6 +127,8 @@ func (network) Publish(context.Context, platform.Post) (platform.Receipt, error)
 func TestAWatchMakesADraftOfEachNewMessage(t *testing.T) {
 	schedulertest.InBubble(t, func(b *schedulertest.Bench) {
 		made := posts.New(b.DB, map[string]posts.Network{"telegram": network{}}, posts.Config{})
+		told := 0
+		made.OnHeld(func(*store.Tx, []store.Post) error { told++; return nil })
 		w := New(b.DB, nil, made, Config{Lang: "en"})
 		b.Start(w.Module(), made.Module())
 		b.Update(func(tx *store.Tx) error {
@@ -152,7 +154,7 @@ func TestAWatchMakesADraftOfEachNewMessage(t *testing.T) {
 		b.View(func(tx *store.Tx) error {
 			drafts := slices.Collect(tx.Posts.All())
 			hit, err := tx.WatchHits.Get(2)
-			if len(drafts) != 1 || hit.State != store.HitDone || hit.PostID != drafts[0].ID {
+			if len(drafts) != 1 || told != 1 || hit.State != store.HitDone || hit.PostID != drafts[0].ID {
 				t.Fatalf("%+v of %+v", drafts, hit)
 			}
 			if p := drafts[0]; p.Text != "Рынки <растут>\n\nhttps://t.me/news/2" || p.Format != "plain" || !p.Held || p.Status != store.PostScheduled || p.Target != "@mine" {

@@ -105,7 +105,7 @@ func (w *sender) begin(tx *store.Tx, job store.Job) error {
 	}
 	delivery, err := tx.Deliveries.Next(task.ID)
 	if errors.Is(err, store.ErrNotFound) {
-		w.out, err = finish(tx, task)
+		w.out, err = w.finish(tx, task)
 		return err
 	}
 	if err != nil {

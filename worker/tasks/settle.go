@@ -129,14 +129,18 @@ func (w *Worker) settleUnasked(tx *store.Tx, s *step, d store.Delivery, status s
 }
 
 // finish ends a task that has no chat left.
-func finish(tx *store.Tx, task store.Task) (scheduler.Outcome, error) {
+func (w *Worker) finish(tx *store.Tx, task store.Task) (scheduler.Outcome, error) {
 	if task.Sent == 0 && task.Total > 0 {
 		return end(tx, &task, store.TaskFailed, store.Reason{Code: store.ReasonNobody, Detail: task.LastError.Detail})
 	}
 	if task.Failed+task.Skipped == 0 { // what went wrong on the way is over
 		task.LastError = store.Reason{}
 	}
-	return end(tx, &task, store.TaskDone, task.LastError)
+	out, err := end(tx, &task, store.TaskDone, task.LastError)
+	if err == nil && w.ended != nil {
+		err = w.ended(tx, task)
+	}
+	return out, err
 }
 
 // end ends a task, and the dry run of it that is under way.

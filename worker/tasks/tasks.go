@@ -111,6 +111,7 @@ type Worker struct {
 	cfg     Config
 	pause   func(from, to time.Duration) time.Duration
 	zone    atomic.Pointer[time.Location]
+	ended   func(*store.Tx, store.Task) error // tells of a task that is done; nil: nobody is told
 
 	deliveries *prometheus.CounterVec // by result
 }
@@ -134,6 +135,9 @@ func New(db *store.DB, network Network, cfg Config) *Worker {
 	w.zone.Store(cfg.Zone)
 	return w
 }
+
+// OnEnd has tell told of tasks that are done: that one has failed is an alert. It is called before anything is served.
+func (w *Worker) OnEnd(tell func(*store.Tx, store.Task) error) { w.ended = tell }
 
 // SetZone sets the zone of quiet hours, and of the days of the cap. Broadcasts that wait for the end of either look again.
 func (w *Worker) SetZone(zone *time.Location) {

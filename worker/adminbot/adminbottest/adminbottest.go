@@ -95,6 +95,8 @@ func (p *Part) start(process *simulation.Process) worker.Module {
 	p.bot = adminbot.New(process.DB, adminbot.Workers{
 		Posts: p.Posts.Worker, Tasks: p.Tasks.Worker, Accounts: p.Accounts.Worker, Alerts: p.Alerts.Worker, Notices: p.Notices.Worker,
 	}, adminbot.Config{Lang: "en", Zone: time.UTC})
+	p.Posts.Worker.OnHeld(p.bot.TellHeld)
+	p.Tasks.Worker.OnEnd(p.bot.TellEnded)
 	return p.bot.Module()
 }
 
