@@ -244,6 +244,19 @@ func TestOnlyTheBookingsOwnClientIsHeard(t *testing.T) {
 	})
 }
 
+// Who cancels late must not read the same as who has never cancelled.
+func TestAPressAfterTheStartSaysThatItChangesNothing(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		made := b.book(Request{Start: in(2 * time.Hour), Reminders: []string{"1h"}})
+		b.Pass(2*time.Hour + time.Minute)
+		b.press(anna, 0, 1)
+		row := b.get(made.ID)
+		if said := b.clients[0]; row.Status != store.BookingBooked || !strings.Contains(said.Text, "has begun") || !strings.Contains(said.Text, "Haircut") || len(said.Buttons) != 0 {
+			t.Errorf("%s, the client reads %+v", row.Status, said)
+		}
+	})
+}
+
 func TestAMovedBookingHasNewReminders(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		made := b.book(Request{Start: in(25 * time.Hour), Reminders: []string{"24h"}})

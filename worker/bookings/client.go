@@ -122,6 +122,10 @@ func (w *Worker) press(tx *store.Tx, b store.Booking, h platform.Heard, current 
 		b.Sequence++
 		b.UpdatedAt = tx.Now()
 	}
+	text := w.state(b)
+	if current && !b.Status.Final() && !b.Start.After(tx.Now()) {
+		text = fill(w.printer(b), w.printer(b).T("bookings.client.begun"), b)
+	}
 	err := tx.Bookings.Put(&b)
 	if b.Status != before && b.Status == store.BookingCancelled {
 		err = errors.Join(end(tx, &b, store.Reason{Code: store.ReasonCancelled}),
@@ -130,7 +134,7 @@ func (w *Worker) press(tx *store.Tx, b store.Booking, h platform.Heard, current 
 	if err != nil {
 		return err
 	}
-	return w.reply(tx, b, h, w.state(b), w.buttons(tx, b))
+	return w.reply(tx, b, h, text, w.buttons(tx, b))
 }
 
 // rate stores the answer to the question. Another answer takes the place of the first.
