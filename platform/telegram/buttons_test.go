@@ -9,6 +9,7 @@ import (
 
 	"belfry/platform"
 	"belfry/platform/telegram/telegramtest"
+	"belfry/store"
 )
 
 // buttons is a row of buttons whose data are their texts.
@@ -94,6 +95,29 @@ func TestButtonsThatCannotBeAreRefused(t *testing.T) {
 	r.mustPublish(platform.Post{Key: 2, Text: "a photo", Media: []platform.Media{photo}, Buttons: buttons("x")})
 	if m := r.only(); len(m.Buttons) != 1 {
 		t.Errorf("message %+v", m)
+	}
+}
+
+// Whoever has the name of a deleted account next must not be taken for the person who has written to the bot.
+func TestADeletedAccountLosesItsName(t *testing.T) {
+	t.Parallel()
+	r, _, ann := newListening(t)
+	r.srv.Write(ann.ID, r.bot, "/start")
+	r.hears("Ann Lee 1: /start")
+	r.srv.Fail(sendID, 1, 400, "INPUT_USER_DEACTIVATED")
+	r.refused(toAnn(ann, 1, "hello", nil), platform.Refused, platform.ScopeChat)
+	err := r.db.View(func(tx *store.Tx) error {
+		if p, err := tx.Peers.ByUsername(r.id, ann.Username); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("the name is still that of %+v, %v", p, err)
+		}
+		p, err := tx.Peers.ByPeer(r.id, store.PeerUser, ann.ID)
+		if !p.Wrote {
+			t.Errorf("it is not known that the person has written: %+v", p)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
 

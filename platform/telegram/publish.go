@@ -179,15 +179,23 @@ func (p publisher) attempt(ctx context.Context, d draft) (platform.Receipt, *fai
 		if cure == uploadAgain || e.Kind == platform.Refused && e.Scope == platform.ScopeContent {
 			c.uploads.forget(o.uploads...)
 		}
+		if e.Code == "INPUT_USER_DEACTIVATED" && o.PeerID != 0 { // the name is free for another account
+			c.nameGone(o.Peer)
+		}
 		return platform.Receipt{}, &failure{err: e, cure: cure, peer: o.Peer}
 	}
 	if d.target.username != "" && renamed(updates, o.Peer) { // the next post asks who has the name now
-		o.Peer.Username = ""
-		if err := p.network.storePeers([]store.Peer{o.Peer}); err != nil {
-			c.log.Warn().Err(err).Str("chat", o.Title).Msg("that a chat has another name could not be stored")
-		}
+		c.nameGone(o.Peer)
 	}
 	return receipt(updates, o.Peer, o.randomIDs()), nil
+}
+
+// nameGone stores that a chat does not have its name any more.
+func (c *connection) nameGone(peer store.Peer) {
+	peer.Username = ""
+	if err := c.network.storePeers([]store.Peer{peer}); err != nil {
+		c.log.Warn().Err(err).Str("chat", peer.Title).Msg("that a chat has another name could not be stored")
+	}
 }
 
 // prescribe finds the cure for a failed call.
