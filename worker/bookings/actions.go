@@ -179,7 +179,7 @@ func (w *Worker) write(tx *store.Tx, s Settings, b *store.Booking, r Request) er
 	if moved && b.ID != 0 {
 		b.Moves++
 	}
-	if b.ID != 0 && (moved || !strings.EqualFold(b.Client, was.Client)) {
+	if b.ID != 0 && r.Status == "" && (moved || !strings.EqualFold(b.Client, was.Client)) {
 		b.Status = store.BookingBooked // what was confirmed was another time, or by somebody else
 	}
 	planned := !moved && b.Duration == was.Duration && b.Feedback.After == was.Feedback.After && b.Zone == was.Zone && sameReminders(was, before)
@@ -263,9 +263,11 @@ func (w *Worker) Change(tx *store.Tx, id uint64, change func(*Request)) (store.B
 		return b, err
 	}
 	r := RequestOf(b)
+	r.Status = ""
 	change(&r)
 	b.Sequence++
 	switch store.BookingStatus(r.Status) {
+	case "":
 	case store.BookingCancelled:
 		return w.Cancel(tx, id)
 	case store.BookingBooked, store.BookingConfirmed:

@@ -62,3 +62,15 @@ func TestAnotherClientHasNotConfirmed(t *testing.T) {
 		}
 	})
 }
+
+func TestABookingThatIsMovedAndConfirmedAtOnceIsConfirmed(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		made := b.book(Request{Start: in(5 * time.Hour)})
+		for n := range 2 { // the second time it is confirmed already
+			err := b.change(made.ID, func(r *Request) { r.Start, r.Status = in(time.Duration(6+n)*time.Hour), "confirmed" })
+			if row := b.get(made.ID); err != nil || row.Status != store.BookingConfirmed || row.Moves != n+1 {
+				t.Errorf("it is %s, %v", row.Status, err)
+			}
+		}
+	})
+}
