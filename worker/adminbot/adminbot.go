@@ -105,6 +105,12 @@ func (b *Bot) Hear(tx *store.Tx, h platform.Heard) error {
 	n := store.Notice{Kind: noticeAnswer, Chat: strconv.FormatInt(h.From, 10), Text: s.text, Buttons: s.buttons, Query: h.QueryID, First: true}
 	if h.QueryID != 0 {
 		n.Edit = h.MessageID
+	} else if n.Text == b.Printer().T("bot.not_understood") {
+		for waiting := range tx.Notices.Queue(n.Lane(), n.Chat) {
+			if waiting.Text == n.Text { // of an album and of what is forwarded each message comes for itself
+				return nil
+			}
+		}
 	}
 	_, err = b.workers.Notices.Send(tx, n)
 	return err

@@ -97,6 +97,25 @@ func TestWhatIsNotUnderstoodGetsAHint(t *testing.T) {
 	})
 }
 
+func TestAnAlbumGetsOneHint(t *testing.T) {
+	inBubble(t, "en", func(b *bench) {
+		for n := range 2 {
+			b.Update(func(tx *store.Tx) error { // they come in one page
+				for i := range 10 {
+					if err := b.bot.Hear(tx, platform.Heard{From: admin, Name: "Ann", MessageID: int64(i) + 1}); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			b.Pass(time.Minute)
+			if shown := b.shown(); len(shown) != n+1 {
+				t.Errorf("album %d is answered by %d messages in all", n+1, len(shown))
+			}
+		}
+	})
+}
+
 func TestTheIntervalIsChangedByButtonsOrInWords(t *testing.T) {
 	inBubble(t, "en", func(b *bench) {
 		b.write("/check")
