@@ -7,14 +7,19 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"belfry/platform"
 	"belfry/scheduler"
+	"belfry/scheduler/schedulertest"
 	"belfry/store"
 	"belfry/worker/alerts"
+	"belfry/worker/notices"
 	"belfry/worker/posts"
 	"belfry/worker/tasks"
 )
@@ -95,6 +100,48 @@ func TestWhatIsNotUnderstoodGetsAHint(t *testing.T) {
 			t.Errorf("%d messages: a press changes the message whose button it was", n)
 		}
 	})
+}
+
+func TestADamagedRowOfTheBotMakesItDeafToNobody(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "belfry.db")
+	open := func() *store.DB {
+		db, err := store.Open(path, store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return db
+	}
+	db := open()
+	var rows []uint64
+	err := db.Update(func(tx *store.Tx) error {
+		names := []string{fmt.Sprint("adminbot.asked.", admin), settingStrangers}
+		for _, name := range names {
+			if err := tx.Settings.Set(name, "{}"); err != nil {
+				return err
+			}
+		}
+		for s := range tx.Settings.All() {
+			if slices.Contains(names, s.Name) {
+				rows = append(rows, s.ID)
+			}
+		}
+		return nil
+	})
+	if err := errors.Join(err, db.Close()); err != nil || len(rows) != 2 {
+		t.Fatal(rows, err)
+	}
+	for _, row := range rows {
+		schedulertest.Damage(t, path, "settings", row)
+	}
+	db = open()
+	defer db.Close()
+	told := notices.New(db, notices.Config{Admins: []string{fmt.Sprint(admin)}, Log: zerolog.Nop()})
+	bot := New(db, Workers{Notices: told}, Config{Lang: "en", Log: zerolog.Nop()})
+	for _, h := range []platform.Heard{{From: 666, Text: "hello"}, {From: admin, Text: "hello"}, {From: admin, Text: "/menu"}, {From: admin, QueryID: 1, Data: "menu"}} {
+		if err := db.Update(func(tx *store.Tx) error { return bot.Hear(tx, h) }); err != nil {
+			t.Errorf("%+v: %v", h, err)
+		}
+	}
 }
 
 func TestAnAlbumGetsOneHint(t *testing.T) {

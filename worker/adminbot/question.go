@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"belfry/store"
 )
 
 // What an admin may have been asked to write.
@@ -30,7 +32,7 @@ func (r request) ask(what string, during time.Duration) error {
 
 // asked is the question that the admin has not answered yet; empty if there is none.
 func (r request) asked() (string, error) {
-	value, err := r.tx.Settings.Value(r.setting())
+	value, err := r.question()
 	if err != nil {
 		return "", err
 	}
@@ -42,9 +44,18 @@ func (r request) asked() (string, error) {
 	return what, nil
 }
 
+// question is what ask has noted. One that is damaged is none.
+func (r request) question() (string, error) {
+	value, err := r.tx.Settings.Value(r.setting())
+	if store.IsCorrupt(err) {
+		return "", r.tx.Settings.Set(r.setting(), "")
+	}
+	return value, err
+}
+
 // forget forgets the question: the admin has turned to something else.
 func (r request) forget() error {
-	value, err := r.tx.Settings.Value(r.setting())
+	value, err := r.question()
 	if err != nil || value == "" {
 		return err
 	}

@@ -37,7 +37,7 @@ func (b *Bot) countStranger(tx *store.Tx, h platform.Heard) error {
 
 func readStrangers(tx *store.Tx) (s strangers, err error) {
 	text, err := tx.Settings.Value(settingStrangers)
-	if err != nil || text == "" {
+	if err != nil && !store.IsCorrupt(err) {
 		return s, err
 	}
 	if err := json.Unmarshal([]byte(text), &s); err != nil {
