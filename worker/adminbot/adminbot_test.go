@@ -377,6 +377,29 @@ func TestNobodyApprovesWhatWasNotShown(t *testing.T) {
 	})
 }
 
+// One admin is asked whether to publish a post again that has failed; another does, and no answer comes. X would
+// publish it twice.
+func TestNobodySendsAgainWhatMayBeOutWithoutHavingReadThat(t *testing.T) {
+	inBubble(t, "en", func(b *bench) {
+		post := store.Post{Platform: "twitter", IdentityID: b.login, Target: "@owner", Text: "news", Status: store.PostFailed, ScheduledTime: time.Now().Add(time.Minute)}
+		put := func() { b.Update(func(tx *store.Tx) error { return tx.Posts.Put(&post) }) }
+		put()
+		b.write("/posts")
+		b.press("news")
+		has(t, b.press("Publish again"), "it does not appear twice")
+		post.Status = store.PostUnknown
+		put()
+		has(t, b.press("Publish again"), "The post was changed meanwhile.", "it may appear twice")
+		if status := b.post(post.ID).Status; status != store.PostUnknown {
+			t.Errorf("it is %s", status)
+		}
+		b.press("Send again")
+		if status := b.post(post.ID).Status; status == store.PostUnknown {
+			t.Error("it was not sent again by who has read that")
+		}
+	})
+}
+
 func TestACancelledPostThatMayBeOutIsSaidToBe(t *testing.T) {
 	inBubble(t, "en", func(b *bench) {
 		post := b.schedule(time.Hour, "perhaps", false)

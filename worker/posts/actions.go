@@ -104,10 +104,10 @@ func withdraw(tx *store.Tx, name string) error {
 }
 
 // Seen names what a person sees of a post. It is another one as soon as the post says something
-// else, or goes elsewhere or at another time.
+// else, or goes elsewhere or at another time, or nobody knows any more whether it is out.
 func Seen(p store.Post) string {
-	text := fmt.Sprintf("%q %q %v %q %d %q %v %v %v %v", p.Text, p.Format, p.Media, p.Platform, p.IdentityID, p.Target,
-		p.Silent, p.NoLinkPreview, p.ScheduledTime.UnixNano(), p.Lateness)
+	text := fmt.Sprintf("%q %q %v %q %d %q %v %v %v %v %v", p.Text, p.Format, p.Media, p.Platform, p.IdentityID, p.Target,
+		p.Silent, p.NoLinkPreview, p.ScheduledTime.UnixNano(), p.Lateness, p.Status == store.PostUnknown)
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:8])
 }
