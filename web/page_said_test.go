@@ -47,6 +47,25 @@ func TestWhatWasDoneIsNotSaidBesideAFailure(t *testing.T) {
 	}
 }
 
+// A yes to the question about a failed post is none to that about one that may be out.
+func TestAPostThatMayBeOutSinceIsAskedAboutAnew(t *testing.T) {
+	h := start(t)
+	h.signIn()
+	h.schedulePost("Hello", time.Hour)
+	h.setPost(1, store.PostFailed)
+	seen := h.seen("/posts/1/retry")
+	h.setPost(1, store.PostUnknown)
+	if a := h.submit("/posts/1/retry", "seen", seen); a.status != http.StatusConflict {
+		t.Errorf("it is sent again: %d", a.status)
+	}
+	seen = h.seen("/posts/1/mark-published")
+	for range 2 { // the button was pressed twice
+		if a := h.submit("/posts/1/mark-published", "seen", seen); a.status != http.StatusSeeOther {
+			t.Errorf("it is not marked: %d %s", a.status, a.body)
+		}
+	}
+}
+
 func TestNothingGoesOutByTheFirstButtonOfACancelledPost(t *testing.T) {
 	h := start(t)
 	h.signIn()

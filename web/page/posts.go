@@ -288,7 +288,7 @@ func (s postPages) postSteps() (all []step) {
 			}),
 			act: func(tx *store.Tx, id uint64) error { return failure(do(tx, id)) },
 		}
-		if name != "cancel" {
+		if name != "cancel" && name != "mark-published" { // these may be said twice
 			st.unchanged = posts.Unchanged
 		}
 		all = append(all, st)
