@@ -16,6 +16,7 @@ import (
 	"image/jpeg"
 	_ "image/png" // pictures that are decoded
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -196,6 +197,9 @@ func (c *Client) ask(ctx context.Context, path string, question any, most int64,
 		request.Header.Set("Authorization", "Bearer "+c.cfg.Key)
 	}
 	response, err := c.http.Do(request)
+	if lost, ok := errors.AsType[*net.OpError](err); ok && lost.Op == "dial" { // the question has reached nobody
+		return failed(platform.Wait, defaultWait, "the AI did not answer: %w", platform.WithoutURL(err))
+	}
 	if err != nil {
 		return failed(platform.Transient, 0, "the AI did not answer: %w", platform.WithoutURL(err))
 	}
@@ -285,17 +289,23 @@ func (a answer) text() (Text, error) {
 // refused sorts an answer that is no success.
 func refused(response *http.Response, given problem) *platform.Error {
 	why := cmp.Or(given.Error.Message, http.StatusText(response.StatusCode))
-	kind, wait := platform.Refused, retryAfter(response)
+	kind, scope, wait := platform.Refused, platform.ScopeContent, retryAfter(response)
 	switch status := response.StatusCode; {
-	case given.Error.Code == "insufficient_quota": // waiting does not help
-	case status == http.StatusTooManyRequests:
+	case given.Error.Code == "insufficient_quota", status == http.StatusPaymentRequired: // waiting does not help
+		scope = platform.ScopeIdentity
+	case status == http.StatusTooManyRequests, status == http.StatusBadGateway, status == http.StatusServiceUnavailable:
 		kind, wait = platform.Wait, cmp.Or(wait, defaultWait)
 	case status == http.StatusRequestTimeout || status >= http.StatusInternalServerError:
 		kind = platform.Transient
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		why += " (check OPENAI_API_KEY)"
+		if status == http.StatusUnauthorized { // the other may be about what was asked
+			scope = platform.ScopeIdentity
+		}
 	}
-	return failed(kind, wait, "the AI answered %d: %s", response.StatusCode, why)
+	e := failed(kind, wait, "the AI answered %d: %s", response.StatusCode, why)
+	e.Scope = scope
+	return e
 }
 
 // retryAfter is how long a server asks to wait, in seconds or until a date.

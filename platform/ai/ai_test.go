@@ -39,7 +39,7 @@ func TestAnswersAreTextsOrSortedErrors(t *testing.T) {
 		{aitest.Limited, platform.Wait, 20 * time.Second, "429", 0},
 		{aitest.Crowded, platform.Wait, time.Minute, "429", 0},
 		{aitest.Quota, platform.Refused, 0, "quota", 0},
-		{aitest.Down, platform.Transient, 0, "503", 0},
+		{aitest.Down, platform.Wait, time.Minute, "503", 0},
 		{aitest.Slow, platform.Transient, 0, "did not answer", 0},
 		{aitest.Nonsense, platform.Transient, 0, "cannot be read", 0},
 		{aitest.Broken, platform.Transient, 0, "not complete", 0},
@@ -100,7 +100,7 @@ func TestPicturesAreJPEGsOrSortedErrors(t *testing.T) {
 	}
 }
 
-func TestAKeyThatIsWrongIsSaid(t *testing.T) {
+func TestAKeyThatIsWrongAndAServerThatIsAwayAreSaid(t *testing.T) {
 	server := aitest.New()
 	defer server.Close()
 	c, err := New(Config{Base: server.Base(), Key: "sk-other"})
@@ -108,8 +108,13 @@ func TestAKeyThatIsWrongIsSaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = c.Write(t.Context(), []Message{{Role: "user", Content: "Spring"}})
-	if e := platform.AsError(err); err == nil || e.Kind != platform.Refused || !strings.Contains(e.Error(), "OPENAI_API_KEY") {
+	if e := platform.AsError(err); err == nil || e.Kind != platform.Refused || e.Scope != platform.ScopeIdentity || !strings.Contains(e.Error(), "OPENAI_API_KEY") {
 		t.Errorf("%v", err)
+	}
+	server.Close()
+	_, err = c.Write(t.Context(), []Message{{Role: "user", Content: "Spring"}})
+	if e := platform.AsError(err); err == nil || e.Kind != platform.Wait || !strings.Contains(e.Error(), "did not answer") {
+		t.Errorf("nobody is there: %v (%s)", err, e.Kind)
 	}
 	if _, err := New(Config{Base: "ftp://example.com"}); err == nil {
 		t.Error("an address that is no web address was taken")

@@ -17,7 +17,7 @@ import (
 const embedBatch = 16
 
 // embed is the stage that lets messages be found by their meaning. The messages of a batch are one question to the model;
-// where it refuses that, each is asked about alone, so that one bad message is parked and no other.
+// where it refuses that, or fails again, each is asked about alone, so that one bad message is parked and no other.
 func (w *Worker) embed() Stage {
 	s := Stage{Name: "embed", From: store.TopicIndexed, Batch: embedBatch, Parallel: 1, Deadline: ai.Deadline + 10*time.Second, Attempts: 12}
 	s.Together = func(ctx context.Context, all map[uint64]store.Message) func(context.Context, store.Event, store.Message) (Result, error) {
@@ -26,7 +26,8 @@ func (w *Worker) embed() Stage {
 		})
 		return func(ctx context.Context, _ store.Event, m store.Message) (Result, error) {
 			made, err := ask()
-			if e, outside := errors.AsType[*platform.Error](err); outside && e.Kind == platform.Refused && len(all) > 1 {
+			if e, outside := errors.AsType[*platform.Error](err); outside && e.Scope != platform.ScopeIdentity && len(all) > 1 &&
+				(e.Kind == platform.Refused || e.Kind == platform.Transient && m.Stages["embed"].State == store.StageRetrying) {
 				made, err = w.cfg.Vectors(ctx, []uint64{m.ID})
 			}
 			v, changed := made[m.ID]

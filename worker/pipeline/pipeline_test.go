@@ -479,6 +479,57 @@ func TestAStageWaitsAsTheAIAsks(t *testing.T) {
 	})
 }
 
+// An AI that refuses the account, such as one without money, refuses whatever it is asked: the pictures wait for its owner.
+func TestPicturesWaitForAnAccountThatTheAIRefuses(t *testing.T) {
+	inBubble(t, Config{Vision: true}, func(b *bench) {
+		calls := 0
+		b.asked = func([]ai.Message) (string, error) {
+			calls++
+			return "", &platform.Error{Kind: platform.Refused, Scope: platform.ScopeIdentity, Err: errors.New("402")}
+		}
+		for range 100 {
+			b.arrive(store.Message{Text: "Фото", Media: &store.MessageMedia{Kind: "photo"}})
+		}
+		b.Pass(time.Hour)
+		if s := b.status("vision"); calls > 60 || s.Parked != 0 || s.Lag != 100 || s.LastError.Detail != "402" {
+			t.Errorf("asked %d times; parked %d of %d: %+v", calls, s.Parked, s.Lag, s.LastError)
+		}
+		b.asked = func([]ai.Message) (string, error) { return "Подснежник", nil }
+		b.Pass(accountPause)
+		b.settled()
+	})
+}
+
+// Servers answer 500, too, to a text that is too long for their model.
+func TestAMessageThatBreaksTheModelKeepsNoOtherBack(t *testing.T) {
+	inBubble(t, Config{}, func(b *bench) {
+		model := search.New(b.DB, nil, nil, search.Config{Model: "small", Embed: func(_ context.Context, texts []string) ([][]float32, error) {
+			if slices.Contains(texts, "long") {
+				return nil, &platform.Error{Kind: platform.Transient, Scope: platform.ScopeContent, Err: errors.New("500")}
+			}
+			return slices.Repeat([][]float32{{1}}, len(texts)), nil
+		}})
+		b.make(Config{Vectors: model.Vectors})
+		var all []store.Message
+		for i := range 30 {
+			text := fmt.Sprint(i)
+			if i%10 == 0 {
+				text = "long"
+			}
+			all = append(all, store.Message{Text: text})
+		}
+		b.arrive(all...)
+		b.Pass(time.Hour)
+		if s := b.status("embed"); s.Done != 27 || s.Retrying != 3 {
+			t.Errorf("done %d, retrying %d", s.Done, s.Retrying)
+		}
+		b.Pass(24 * time.Hour)
+		if s := b.status("embed"); s.Done != 27 || s.Parked != 3 {
+			t.Errorf("done %d, parked %d", s.Done, s.Parked)
+		}
+	})
+}
+
 // Whether its members come in one read of the channel or in several, and whether something follows them or not.
 func TestNothingWaitsForAnAIThatChoosesNoTags(t *testing.T) {
 	inBubble(t, Config{AITags: true}, func(b *bench) {

@@ -20,6 +20,8 @@ const (
 	// backoff is the pause after an item has failed once; each further one is twice as long, up to longestBackoff.
 	backoff        = 30 * time.Second
 	longestBackoff = time.Hour
+	// accountPause is the pause after the AI has refused the account: an owner has to set its key right, or pay.
+	accountPause = 10 * time.Minute
 )
 
 // runner carries out the stage whose job runs: one batch in each run.
@@ -151,12 +153,15 @@ func call(ctx context.Context, stage Stage, e store.Event, m store.Message) (r R
 	return stage.Work(ctx, e, m)
 }
 
-// failed says what follows from an error: the item is tried again, or parked. Where the AI asks to wait, the attempt
-// does not count.
+// failed says what follows from an error: the item is tried again, or parked. Where the AI asks to wait, or refuses the
+// account, the attempt does not count.
 func (w runner) failed(stage Stage, item store.StreamItem, err error) store.Handled {
 	h := store.Handled{State: store.StageRetrying, Reason: store.Reason{Code: store.ReasonError, Detail: store.Shorten(err.Error(), 500)}}
 	now := w.db.Now()
 	e, outside := errors.AsType[*platform.Error](err)
+	if outside && e.Kind == platform.Refused && e.Scope == platform.ScopeIdentity {
+		e = &platform.Error{Kind: platform.Wait, Wait: accountPause}
+	}
 	tries := item.Attempts + 1
 	switch {
 	case outside && e.Kind == platform.Wait:

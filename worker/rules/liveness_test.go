@@ -84,10 +84,13 @@ func TestAUsedUpBudgetWaitsForTheNextDayAlsoWhereThatHasNoMidnight(t *testing.T)
 
 func TestWhatIsReadLeavesTheRulesTheirQuestions(t *testing.T) {
 	inBubble(t, func(b *bench) {
-		busy := false
+		busy, unpaid := false, false
 		b.wrote = func([]ai.Message) (ai.Text, error) {
 			if busy {
 				return ai.Text{}, &platform.Error{Kind: platform.Wait, Scope: platform.ScopeContent, Err: errors.New("too many requests")}
+			}
+			if unpaid {
+				return ai.Text{}, &platform.Error{Kind: platform.Refused, Scope: platform.ScopeIdentity, Err: errors.New("insufficient balance")}
 			}
 			return ai.Text{Text: "fine"}, nil
 		}
@@ -104,7 +107,9 @@ func TestWhatIsReadLeavesTheRulesTheirQuestions(t *testing.T) {
 		for range 3 {
 			busy = true
 			refused := ask() // costs nothing
-			busy = false
+			busy, unpaid = false, true
+			refused += ask()
+			unpaid = false
 			if answered := ask(); refused != 0 || answered != 8 {
 				t.Errorf("%d and %d of 10 questions of the day were answered", refused, answered)
 			}

@@ -246,7 +246,7 @@ const (
 )
 
 // within asks within a part of the day's budget, of which it takes a number of questions and the tokens that ask returns. A
-// question that the AI has no time for does not count.
+// question that the AI has no time for, or refuses whoever asks, does not count.
 func (w *Worker) within(ctx context.Context, limit time.Duration, questions, part int, ask func(context.Context) (prompt, tokens int, err error)) error {
 	if err := w.spend(questions, 0, part); err != nil {
 		if _, budget := errors.AsType[errBudget](err); budget {
@@ -265,7 +265,7 @@ func (w *Worker) within(ctx context.Context, limit time.Duration, questions, par
 	w.tokens.WithLabelValues(tokensPrompt).Add(float64(prompt))
 	w.tokens.WithLabelValues(tokensAnswer).Add(float64(max(0, tokens-prompt)))
 	back := 0
-	if e, ok := errors.AsType[*platform.Error](err); ok && e.Kind == platform.Wait {
+	if e, ok := errors.AsType[*platform.Error](err); ok && (e.Kind == platform.Wait || e.Scope == platform.ScopeIdentity) {
 		back = questions
 	}
 	if spent := w.spend(-back, tokens, 0); err == nil {
