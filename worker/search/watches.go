@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"belfry/platform"
 	"belfry/platform/webhook"
@@ -112,10 +113,12 @@ func (w *Worker) RemoveWatch(tx *store.Tx, id uint64) error {
 	return err
 }
 
-// match puts into the schedule what watches do with a document.
+// match puts into the schedule what watches do with a document. What was written before a watch was made may be read, or
+// edited, after that, and is not for it.
 func (w *Worker) match(tx *store.Tx, d *store.Document) error {
 	for watch := range tx.Watches.Active() {
-		if len(watch.Channels) > 0 && !slices.Contains(watch.Channels, d.ChannelID) || !w.query(watch.Query).Matches(d) {
+		if len(watch.Channels) > 0 && !slices.Contains(watch.Channels, d.ChannelID) ||
+			d.Date.Before(watch.CreatedAt.Truncate(time.Second)) || !w.query(watch.Query).Matches(d) {
 			continue
 		}
 		hit := store.WatchHit{WatchID: watch.ID, MessageID: d.MessageID, Key: platform.NewKey()}

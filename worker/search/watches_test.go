@@ -64,7 +64,14 @@ func TestAWatchTellsOfEachNewMessageOnce(t *testing.T) {
 			_, err := w.PauseWatch(tx, 2)
 			return err
 		})
+		b.Pass(time.Minute)
 		write(b, w, store.Message{MessageID: 1, Text: "Рынки растут"}, false)
+		b.Update(func(tx *store.Tx) error { // it is read late, such as after its channel was paused
+			late := store.Message{ChannelID: 1, MessageID: 4, Text: "Рынок был тих", Date: tx.Now().Add(-2 * time.Minute)}
+			err := tx.Messages.Put(&late)
+			d := Document(late)
+			return errors.Join(err, w.Add(tx, &d, true))
+		})
 		write(b, w, store.Message{MessageID: 2, Text: "Рынок нефти"}, true)
 		m := write(b, w, store.Message{MessageID: 3, Text: "Ничего"}, true)
 		b.Pass(time.Minute)
@@ -201,7 +208,7 @@ func TestAWebhookIsCalledUntilItAnswersAndCanTellRepetitions(t *testing.T) {
 			return err
 		}
 		secret = watch.Secret
-		m := store.Message{ChannelID: 1, MessageID: 5, Date: noon, Text: "Рынок"}
+		m := store.Message{ChannelID: 1, MessageID: 5, Date: tx.Now(), Text: "Рынок"}
 		if err := tx.Messages.Put(&m); err != nil {
 			return err
 		}
