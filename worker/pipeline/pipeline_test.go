@@ -184,6 +184,11 @@ func TestAMessagePassesItsStages(t *testing.T) {
 				t.Errorf("%s: %s", stamp.Stage, stamp.State)
 			}
 		}
+		b.Update(func(tx *store.Tx) error { return tx.Streams.Append(store.TopicParsed, store.EventEdited, ids[0]) })
+		b.Pass(time.Second)
+		if m := b.message(ids[0]); shown != 1 || m.Vision != "В саду весна" || !m.Stages["vision"].Reason.Zero() {
+			t.Errorf("after an edit its picture is said to be missing: %+v", m.Stages["vision"])
+		}
 		b.settled()
 	})
 }
@@ -561,6 +566,11 @@ func TestNothingWaitsForAnAIThatChoosesNoTags(t *testing.T) {
 		}
 		b.asked = func([]ai.Message) (string, error) { return answers[3]() } // what was chosen before stays
 		b.Update(func(tx *store.Tx) error {
+			for _, stage := range []string{"tag", "retag"} {
+				if e, err := b.w.Replay(tx, Replay{Stage: stage, ChannelID: 1}, true); err != nil || e.AIRequests != len(answers) {
+					t.Errorf("%s asks the AI: %+v, %v", stage, e, err)
+				}
+			}
 			_, err := b.w.Replay(tx, Replay{Stage: "tag"}, false)
 			return err
 		})

@@ -46,7 +46,7 @@ func (w *Worker) Replay(tx *store.Tx, r Replay, estimate bool) (e Estimate, err 
 	switch {
 	case stage.Name == "vision" && !stage.Off:
 		e.AIRequests, e.AITokens = len(ids), len(ids)*visionTokens
-	case stage.From == store.TopicParsed && w.askTags() && stage.Name == "tag":
+	case w.askTags() && (stage.Name == "tag" || stage.Name == "retag"):
 		e.AIRequests, e.AITokens = len(ids), len(ids)*tagTokens
 	case stage.Name == "embed":
 		e.AIRequests, e.AITokens = (len(ids)+embedBatch-1)/embedBatch, len(ids)*embedTokens

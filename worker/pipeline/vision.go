@@ -19,6 +19,9 @@ func (w *Worker) vision() Stage {
 			return Result{}, nil
 		}
 		photo, err := worker.Read(w.db, func(tx *store.Tx) (store.Photo, error) { return tx.Photos.Of(m.ID) })
+		if errors.Is(err, store.ErrNotFound) && m.Vision != "" { // it was described before
+			return Result{}, nil
+		}
 		if errors.Is(err, store.ErrNotFound) {
 			return Result{Why: store.Reason{Code: store.ReasonNoPhoto}}, nil
 		}
