@@ -208,9 +208,9 @@ func (c *Client) ask(ctx context.Context, path string, question any, most int64,
 	if err != nil {
 		return failed(platform.Transient, 0, "the answer of the AI was not complete: %w", err)
 	}
-	if response.StatusCode != http.StatusOK {
-		var said problem
-		_ = json.Unmarshal(data, &said) // without words, the status says it
+	var said problem
+	_ = json.Unmarshal(data, &said) // without words, the status says it
+	if response.StatusCode != http.StatusOK || said.Error.Message != "" {
 		return refused(response, said)
 	}
 	if err := json.Unmarshal(data, given); err != nil {
@@ -295,7 +295,7 @@ func refused(response *http.Response, given problem) *platform.Error {
 		scope = platform.ScopeIdentity
 	case status == http.StatusTooManyRequests, status == http.StatusBadGateway, status == http.StatusServiceUnavailable:
 		kind, wait = platform.Wait, cmp.Or(wait, defaultWait)
-	case status == http.StatusRequestTimeout || status >= http.StatusInternalServerError:
+	case status == http.StatusRequestTimeout || status >= http.StatusInternalServerError, status == http.StatusOK: // of a model behind it
 		kind = platform.Transient
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		why += " (check OPENAI_API_KEY)"

@@ -40,6 +40,7 @@ func TestAnswersAreTextsOrSortedErrors(t *testing.T) {
 		{aitest.Crowded, platform.Wait, time.Minute, "429", 0},
 		{aitest.Quota, platform.Refused, 0, "quota", 0},
 		{aitest.Down, platform.Wait, time.Minute, "503", 0},
+		{aitest.Inside, platform.Transient, 0, "Provider returned error", 0},
 		{aitest.Slow, platform.Transient, 0, "did not answer", 0},
 		{aitest.Nonsense, platform.Transient, 0, "cannot be read", 0},
 		{aitest.Broken, platform.Transient, 0, "not complete", 0},

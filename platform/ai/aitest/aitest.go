@@ -38,6 +38,7 @@ const (
 	Cut      Fault = "cut"      // finish_reason length
 	Empty    Fault = "empty"    // a text of spaces
 	Nothing  Fault = "nothing"  // no choices
+	Inside   Fault = "inside"   // 200 with an error
 	Broken   Fault = "broken"   // the connection ends within the answer
 	Unsafe   Fault = "unsafe"   // the model refuses
 )
@@ -272,6 +273,8 @@ func fails(w http.ResponseWriter, r *http.Request, fault Fault) bool {
 	case Broken:
 		w.Header().Set("Content-Length", "500")
 		fmt.Fprint(w, `{"choices":[{"message":`)
+	case Inside:
+		problem(w, http.StatusOK, "Provider returned error.", "")
 	case Nothing:
 		fmt.Fprint(w, `{"choices":[],"usage":{"total_tokens":7}}`)
 	default:
