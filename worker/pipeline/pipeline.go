@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"belfry/platform/ai"
@@ -66,6 +67,7 @@ type Worker struct {
 	cfg    Config
 	stages []Stage
 	relay  *relay // nil: nothing is handed on
+	hung   atomic.Pointer[hang]
 }
 
 // Stage is one step of the pipeline.

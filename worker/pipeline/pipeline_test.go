@@ -581,6 +581,31 @@ func TestNothingWaitsForAnAIThatChoosesNoTags(t *testing.T) {
 	})
 }
 
+func TestSearchAndWatchesDoNotWaitForAnAIThatHangs(t *testing.T) {
+	inBubble(t, Config{AITags: true}, func(b *bench) {
+		hangs := true
+		b.w.cfg.Ask = func(ctx context.Context, _ []ai.Message) (string, error) {
+			if !hangs {
+				return `["spring"]`, nil
+			}
+			<-ctx.Done()
+			return "", &platform.Error{Kind: platform.Transient, Scope: platform.ScopeContent, Err: fmt.Errorf("the AI did not answer: %w", ctx.Err())}
+		}
+		b.arrive(slices.Repeat([]store.Message{{Text: "Весна пришла"}}, 200)...)
+		b.Pass(10 * time.Minute)
+		if s := b.status("index"); s.Done != 200 {
+			t.Errorf("%d of 200 messages can be found", s.Done)
+		}
+		hangs = false
+		b.Pass(hangPause)
+		id := b.arrive(store.Message{Text: "Весна пришла"})[0]
+		b.Pass(time.Minute)
+		if m := b.message(id); strings.Join(m.Tags, " ") != "spring весна" {
+			t.Errorf("once it answers again: %v", m.Tags)
+		}
+	})
+}
+
 func TestTheAIChoosesTheTagsOfTheOwnerAsTheyAreWritten(t *testing.T) {
 	inBubble(t, Config{AITags: true}, func(b *bench) {
 		long := strings.TrimSpace(strings.Repeat("Скидки недели ", 3))

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -67,10 +68,22 @@ func (w *Worker) tag(name string, from store.Topic) Stage {
 	return s
 }
 
+// hang is a question about tags that the AI had no answer to in its time.
+type hang struct {
+	at  time.Time
+	err error
+}
+
+// hangPause is how long no tags are asked for after that: else whatever is searched and watched would wait for the AI.
+const hangPause = 5 * time.Minute
+
 func (w *Worker) askTags() bool { return w.cfg.AITags && w.cfg.Ask != nil }
 
 // chooseTags has the AI choose tags for a text, among those of the owner if there are any.
 func (w *Worker) chooseTags(ctx context.Context, rules []store.TagRule, text string) ([]string, error) {
+	if last := w.hung.Load(); last != nil && time.Since(last.at) < hangPause {
+		return nil, last.err
+	}
 	task := "You tag messages of channels. Answer with a JSON array of up to five short lower-case tags in the language of the message, and nothing else."
 	if len(rules) > 0 {
 		names := make([]string, len(rules))
@@ -80,6 +93,9 @@ func (w *Worker) chooseTags(ctx context.Context, rules []store.TagRule, text str
 		task += " Prefer these tags: " + strings.Join(names, ", ") + "."
 	}
 	answer, err := w.cfg.Ask(ctx, []ai.Message{{Role: "system", Content: task}, {Role: "user", Content: store.Shorten(text, 4000)}})
+	if errors.Is(err, context.DeadlineExceeded) {
+		w.hung.Store(&hang{time.Now(), err})
+	}
 	if err != nil {
 		return nil, err
 	}
