@@ -139,6 +139,21 @@ func TestABroadcastWithoutChatsIsNotOfferedToBeRetried(t *testing.T) {
 	}
 }
 
+func TestThePageSaysWhyADryRunWaits(t *testing.T) {
+	h := start(t)
+	login := h.account("anna")
+	h.signIn()
+	h.update(func(tx *store.Tx) error {
+		login.State = store.IdentityLogin
+		return tx.Identities.Put(&login)
+	})
+	h.makeTask("Hello", `["@news_one"]`, `,"dry_run":true`)
+	h.taskWhen(1, "held", func(api.Task) bool {
+		return strings.Contains(h.api("GET", "/jobs/task_check_1", "").body, "log in again")
+	})
+	h.get("/tasks/1").has(t, "0 of 1 checked", "The account is logged out; log in again")
+}
+
 func TestAFailedBroadcastNeedsAttention(t *testing.T) {
 	h := start(t, func(c *Config) { c.Lang = "ru" })
 	h.account("anna")

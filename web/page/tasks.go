@@ -142,7 +142,7 @@ func (s taskPages) task(v view) (screen, error) {
 		nav: "/tasks", title: v.T("task.title") + " " + v.id, body: v.taskBody(p),
 		stale: p.Status == store.TaskFailed && v.query.Get("done") != "task-previewed",
 		parts: []part{
-			{"progress", v.taskProgress(p)}, {"found", v.checkFound(p.Task, chats)},
+			{"progress", v.taskProgress(p)}, {"found", v.checkFound(p, chats)},
 			{"tabs", v.tabs(v.deliveryTabs(p.Task, chats.show))}, {"deliveries", v.deliveryList(p.Task, chats)},
 		},
 	}, err

@@ -16,6 +16,7 @@ type Progress struct {
 	At     time.Time      // when, as far as is known; zero while paused or ended
 	Why    store.Reason   // why not before
 	Ends   time.Time      // when the last chat will have been sent to, by estimate; zero if nobody can tell
+	Check  store.Reason   // why a dry run that is under way has to wait
 }
 
 // ProgressOf says what comes next in a task.
@@ -25,6 +26,16 @@ func (w *Worker) ProgressOf(tx *store.Tx, task store.Task) (p Progress, err erro
 	}
 	if p.Next, err = tx.Deliveries.Next(task.ID); err != nil && !errors.Is(err, store.ErrNotFound) {
 		return p, err
+	}
+	if task.Check == store.CheckRunning {
+		if check, err := tx.Jobs.ByName(task.CheckName()); err == nil {
+			p.Check, err = scheduler.Why(tx, check)
+			if err != nil {
+				return p, err
+			}
+		} else if !errors.Is(err, store.ErrNotFound) {
+			return p, err
+		}
 	}
 	job, err := tx.Jobs.ByName(task.JobName())
 	if errors.Is(err, store.ErrNotFound) {
