@@ -149,6 +149,7 @@ func TestLengthsOfTimeInWords(t *testing.T) {
 		{21 * time.Minute, "in 21 minutes", "через 21 минуту"},
 		{time.Hour, "in 1 hour", "через 1 час"},
 		{23 * time.Hour, "in 23 hours", "через 23 часа"},
+		{41 * time.Hour, "in 41 hours", "через 41 час"},
 		{2 * day, "in 2 days", "через 2 дня"},
 		{5 * day, "in 5 days", "через 5 дней"},
 		{90 * day, "in 3 months", "через 3 месяца"},

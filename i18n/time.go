@@ -98,7 +98,7 @@ func (p Printer) Length(d time.Duration) string {
 		return p.T("time.seconds", max(1, round(time.Second)))
 	case d < 59*time.Minute+30*time.Second:
 		return p.T("time.minutes", max(1, round(time.Minute)))
-	case d < 36*time.Hour:
+	case d < 2*day: // "tomorrow" is never "in 2 days"
 		return p.T("time.hours", round(time.Hour))
 	case d < 60*day:
 		return p.T("time.days", round(day))
