@@ -162,6 +162,9 @@ func (p Printer) second(cure string) string {
 
 // Field is what a field is called in a sentence; one that has no name of its own goes by its parent's.
 func (p Printer) Field(field string) string {
+	if key := "field." + strings.ReplaceAll(field, ".", "_"); p.Has(key) {
+		return p.T(key)
+	}
 	name, _, _ := strings.Cut(field, ".")
 	name, _, _ = strings.Cut(name, "[")
 	if key := "field." + name; p.Has(key) {

@@ -212,6 +212,7 @@ func TestOwnersMakeAndSteerJobsOnThePage(t *testing.T) {
 	if hook.status != http.StatusOK || !strings.Contains(hook.body, "whsec_") {
 		t.Error(hook.status, hook.body)
 	}
+	h.submit("/jobs/new", "form", "three", "title", "No text", "action", "message", "target", "@news", "type", "every", "every", "1h").has(t, "The text is missing")
 	if a := h.get("/jobs?tag=money"); !strings.Contains(a.body, "Morning") || strings.Contains(a.body, ">Hook<") {
 		t.Error(a.body)
 	}
