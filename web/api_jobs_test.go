@@ -213,6 +213,8 @@ func TestOwnersMakeAndSteerJobsOnThePage(t *testing.T) {
 		t.Error(hook.status, hook.body)
 	}
 	h.submit("/jobs/new", "form", "three", "title", "No text", "action", "message", "target", "@news", "type", "every", "every", "1h").has(t, "The text is missing")
+	h.submit("/jobs/new", "form", "four", "title", "Copy", "action", "backup", "type", "every", "every", "1h", "late", "run_once")
+	h.get("/jobs/job_3").has(t, "/backups (files kept: 7)")
 	if a := h.get("/jobs?tag=money"); !strings.Contains(a.body, "Morning") || strings.Contains(a.body, ">Hook<") {
 		t.Error(a.body)
 	}

@@ -312,9 +312,10 @@ func (s schedulePages) job(v view) (screen, error) {
 			return screen{}, err
 		}
 	}
+	dir, keep := s.worker.Backups()
 	return screen{
 		nav: "/jobs", title: v.id, body: v.jobBody(title, len(times) > 0),
-		parts: []part{{"job", v.jobFacts(p)}, {"times", v.ruleTimes(times, "")}, {"job-runs", v.runs(runs.Items)}},
+		parts: []part{{"job", v.jobFacts(p, dir, keep)}, {"times", v.ruleTimes(times, "")}, {"job-runs", v.runs(runs.Items)}},
 	}, nil
 }
 

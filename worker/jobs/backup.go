@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -15,19 +16,16 @@ const (
 	backupStamp = "20060102-150405"
 )
 
-// backupDir is the folder of the backups.
-func (w *Worker) backupDir() string {
-	if w.cfg.BackupDir != "" {
-		return w.cfg.BackupDir
-	}
-	return filepath.Join(filepath.Dir(w.db.Path()), "backups")
+// Backups is the folder of the backups, and how many of them are kept.
+func (w *Worker) Backups() (dir string, keep int) {
+	return cmp.Or(w.cfg.BackupDir, filepath.Join(filepath.Dir(w.db.Path()), "backups")), w.cfg.BackupKeep
 }
 
 // backUp copies the file, unless an attempt before has, and removes the oldest of more copies than are kept. The copy has
 // been verified when it appears under its name. What others have put into the folder is not touched, and copies of a clock
 // that was ahead do not count: they would take the place of this one.
 func (a attempt) backUp() error {
-	dir := a.backupDir()
+	dir, keep := a.Backups()
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make the folder of backups: %w", err)
 	}
@@ -48,7 +46,7 @@ func (a attempt) backUp() error {
 		return err != nil || made.After(a.own.Begun)
 	})
 	slices.Sort(all)
-	for _, old := range all[:max(0, len(all)-a.cfg.BackupKeep)] {
+	for _, old := range all[:max(0, len(all)-keep)] {
 		err = errors.Join(err, os.Remove(old))
 	}
 	return err
