@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -71,7 +72,8 @@ func restore(ctx context.Context, from, to string, opts Options) (problems []Pro
 	if err != nil {
 		return problems, err
 	}
-	if err := pause(temporary, from, key, opts); err != nil {
+	note := func(text string) { opts.note(strings.ReplaceAll(text, temporary, to)) }
+	if err := pause(temporary, from, key, note, opts); err != nil {
 		return nil, err
 	}
 	if problems, err = opts.Verifier.Verify(ctx, temporary); err != nil {
@@ -85,8 +87,8 @@ func restore(ctx context.Context, from, to string, opts Options) (problems []Pro
 
 // pause opens the copy, which brings it up to date, has its secrets sealed with the key of this system,
 // and closes it cleanly.
-func pause(path, from string, key []byte, opts Options) error {
-	db, err := Open(path, Options{Now: opts.Now, Key: key, Note: opts.Note, isCopy: true})
+func pause(path, from string, key []byte, note func(string), opts Options) error {
+	db, err := Open(path, Options{Now: opts.Now, Key: key, Note: note, isCopy: true})
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ func salvage(ctx context.Context, path string, opts Options) (lost []Problem, as
 	if err != nil {
 		return nil, "", err
 	}
-	if err := pause(fresh, path, opts.Key, opts); err != nil {
+	if err := pause(fresh, path, opts.Key, opts.note, opts); err != nil {
 		return nil, "", err
 	}
 	problems, err := opts.Verifier.Verify(ctx, fresh)

@@ -68,7 +68,7 @@ func TestASealedBackupMovesTheLoginsToAnotherMachine(t *testing.T) {
 	there := *m // another machine, which knows neither token nor key
 	there.dir = t.TempDir()
 	there.env = append(m.env[:len(m.env)-2:len(m.env)-2], "BELFRY_BACKUP_PASSPHRASE=correct horse", "BELFRY_DB="+there.file(), "BELFRY_KEY_FILE="+there.keyFile())
-	if out, err := there.output("restore", plain); err != nil || !strings.Contains(out, "sealed with another key") || !strings.Contains(out, there.keyFile()+", which was made just now") {
+	if out, err := there.output("restore", plain); err != nil || !strings.Contains(out, there.file()+" are sealed with another key") || strings.Contains(out, "Its logins are sealed with the key") || !strings.Contains(out, there.keyFile()+", which was made just now") {
 		t.Errorf("restore does not say that the key is missing, and which it made: %s, %v", out, err)
 	}
 	if err := os.Remove(there.file()); err != nil {

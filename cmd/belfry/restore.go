@@ -52,7 +52,7 @@ func newRestore() *cobra.Command {
 			keyFile += ", which was made just now: keep a copy of it elsewhere"
 		}
 		fmt.Fprintf(out, `%s: restored and verified; nothing runs yet.
-Its logins are sealed with the key in %s.
+The key of this system is in %s.
 Its password, sign-ins and API tokens are those of the backup: revoke again what has been revoked since.
 Two systems must not use the same login: make sure that the old one is off. Then start belfry, and
 resume everything with: belfry jobs resume --all
