@@ -2,6 +2,7 @@ package web
 
 import (
 	"errors"
+	"fmt"
 	"html"
 	"net/http"
 	"net/url"
@@ -295,6 +296,21 @@ func TestALoginThatCannotConnectSaysWhy(t *testing.T) {
 	if h.api("GET", "/identities", "").decode(t, &all); all.Items[0].Reason == nil || !strings.Contains(all.Items[0].Reason.Text, "Telegram API ID") {
 		t.Errorf("the API says %+v", all.Items[0])
 	}
+}
+
+func TestTheNextPostStandsAboveTheOthersHoweverManyComeBeforeIt(t *testing.T) {
+	h := start(t)
+	h.signIn()
+	h.schedulePost("In three days", 72*time.Hour)
+	for n := range 13 {
+		a := h.api("POST", "/jobs", fmt.Sprintf(`{"title":"Job %d","trigger":{"every":"1h"},"action":{"type":"autocheck"}}`, n))
+		if a.status != http.StatusCreated {
+			t.Fatal(a.status, a.body)
+		}
+	}
+	page := h.get("/")
+	page.has(t, "In three days", "Job 11")
+	page.lacks(t, "Nothing is waiting")
 }
 
 func TestTheFirstPageSaysWhatNeedsAttention(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"belfry/scheduler"
 	"belfry/store"
 	"belfry/web/session"
+	"belfry/worker/posts"
 	"belfry/worker/tasks"
 )
 
@@ -32,6 +33,7 @@ func Today(s *Server, own *echo.Group) {
 // overview is what the first page needs of the store, read in one short view.
 type overview struct {
 	identities []store.Identity
+	first      *planned // the next post, and where there is none the next chat of a broadcast
 	coming     []planned
 	more       bool         // than what is coming
 	posts      []store.Post // that have ended
@@ -52,12 +54,12 @@ func (s *Server) today(v view) (screen, error) {
 	}
 	var o overview
 	err = s.DB.View(func(tx *store.Tx) error {
-		return errors.Join(o.read(tx), s.readComing(tx, &o), o.readEnded(tx), s.readAlerts(tx, &o, wrong))
+		return errors.Join(o.read(tx), s.readFirst(tx, &o), s.readComing(tx, &o), o.readEnded(tx), s.readAlerts(tx, &o, wrong))
 	})
-	first, days := v.plan(o.coming)
+	days := v.plan(o)
 	steps, _ := s.setup(v)
 	return screen{nav: "/", title: v.T("next.title"), body: v.todayBody(), parts: []part{
-		{"setup", steps}, {"hero", v.hero(first, len(o.held.Items) > 0, len(o.identities) == 0)}, {"attention", v.attention(v.troubles(o), o)},
+		{"setup", steps}, {"hero", v.hero(o.first, len(o.held.Items) > 0, len(o.identities) == 0)}, {"attention", v.attention(v.troubles(o), o)},
 		{"coming", v.coming(days, o.more)}, {"happened", v.happened(o.ended())},
 	}}, err
 }
@@ -78,6 +80,27 @@ func (o *overview) read(tx *store.Tx) (err error) {
 	chosen, err := session.HasPassword(tx)
 	o.noPassword = !chosen
 	return err
+}
+
+// readFirst reads what stands above the others, however many of them come before it.
+func (s *Server) readFirst(tx *store.Tx, o *overview) error {
+	for _, kind := range []string{posts.Kind, tasks.Kind} {
+		jobs, err := tx.Jobs.List(store.JobQuery{Kind: kind, State: store.JobWaiting, Query: store.Query{Limit: comingRuns}})
+		if err != nil {
+			return err
+		}
+		for _, j := range jobs.Items {
+			p, err := s.plan(tx, j)
+			if err != nil {
+				return err
+			}
+			if p.post != nil || p.task != nil {
+				o.first = &p
+				return nil
+			}
+		}
+	}
+	return nil
 }
 
 // readComing reads what runs next. Jobs that are paused keep their places among the others, long
@@ -182,21 +205,10 @@ type comingDay struct {
 	runs []planned
 }
 
-// plan returns what stands above the others, or nil, and the others by day: the next post, and where there is
-// none the next chat of a broadcast.
-func (v view) plan(coming []planned) (first *planned, days []comingDay) {
-	waits := func(of func(planned) bool) int {
-		return slices.IndexFunc(coming, func(c planned) bool { return c.State == store.JobWaiting && of(c) })
-	}
-	above := waits(func(c planned) bool { return c.post != nil })
-	if above < 0 {
-		above = waits(func(c planned) bool { return c.task != nil && c.Kind == tasks.Kind })
-	}
-	if above >= 0 {
-		first = &coming[above]
-	}
-	for i, c := range coming {
-		if i == 0 && above == 0 {
+// plan returns what comes by day.
+func (v view) plan(o overview) (days []comingDay) {
+	for i, c := range o.coming {
+		if i == 0 && o.first != nil && c.ID == o.first.ID {
 			continue // it stands above the list
 		}
 		at := c.Due
@@ -209,7 +221,7 @@ func (v view) plan(coming []planned) (first *planned, days []comingDay) {
 		last := &days[len(days)-1]
 		last.runs = append(last.runs, c)
 	}
-	return first, days
+	return days
 }
 
 // at is when a job runs, or has begun to.
