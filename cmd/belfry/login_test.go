@@ -118,7 +118,11 @@ func TestAnAccountIsLoggedInOnTheCommandLine(t *testing.T) {
 		t.Fatalf("login: %v\n%s", err, said)
 	}
 	m.waitForLogin(url)
-	if out, err := m.output("tasks", "create", "--text", "Hello", "--target", "@ringers_friends"); err != nil {
+	chats := filepath.Join(m.dir, "chats.txt") // as Excel and Notepad write UTF-8
+	if err := os.WriteFile(chats, []byte("\ufeff@ringers_friends\r\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := m.output("tasks", "create", "--text", "Hello", "--targets", chats); err != nil {
 		t.Fatalf("%s: %v", out, err)
 	}
 	waitForTasks(t, url, time.Now().Add(time.Minute))

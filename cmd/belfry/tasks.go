@@ -106,7 +106,7 @@ func newTasksCreate() *cobra.Command {
 			if err != nil {
 				return store.Invalid("--targets", "invalid.chats_unreadable", err)
 			}
-			request.Target = append(request.Target, strings.Fields(string(named))...)
+			request.Target = append(request.Target, strings.Fields(strings.TrimPrefix(string(named), "\ufeff"))...)
 		}
 		both := true
 		if request.QuietFrom, request.QuietTo, both = strings.Cut(request.Quiet, "-"); request.Quiet != "" && !both {
