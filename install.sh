@@ -283,6 +283,12 @@ make_key() {
 	mv -f "$key.new" "$key"
 }
 
+# take_up: what was kept or brought from another machine may belong to numbers that are other users here.
+take_up() {
+	own belfry "$key"
+	own root "$settings"
+}
+
 # --- upgrade
 
 copy_data() {
@@ -365,7 +371,11 @@ install_belfry() {
 	else
 		step "write $settings (mode 0640), with every setting switched off" place "$here/systemd/belfry.env" "$settings" 0640
 	fi
-	if [ ! -e "$key" ]; then step "make $key (mode 0600), which seals the logins in the data" make_key; fi
+	if [ ! -e "$key" ]; then
+		step "make $key (mode 0600), which seals the logins in the data" make_key
+	elif ! $upgrade; then
+		step "give $key and $settings to their users" take_up
+	fi
 	if $copy; then step "stop Belfry and copy the data to $backups/belfry.db.before-upgrade" copy_data; fi
 	step "write the unit $unit" place "$here/systemd/belfry.service" "$unit" 0644
 	if $changed && $keep_previous; then

@@ -213,9 +213,27 @@ func TestInstallGivesTheTreeItsUser(t *testing.T) {
 	if owner := statOf(t, root+"/var/lib/belfry"); owner.Uid == 0 || owner.Gid == 0 {
 		t.Errorf("the data folder belongs to %d:%d", owner.Uid, owner.Gid)
 	}
-	if owner := statOf(t, root+"/etc/belfry/belfry.env"); owner.Uid != 0 || owner.Gid == 0 {
-		t.Errorf("the settings belong to %d:%d", owner.Uid, owner.Gid)
+	settings, key := root+"/etc/belfry/belfry.env", root+"/etc/belfry/belfry.key"
+	belong := func() {
+		t.Helper()
+		data := statOf(t, root+"/var/lib/belfry")
+		if owner := statOf(t, settings); owner.Uid != 0 || owner.Gid != data.Gid {
+			t.Errorf("the settings belong to %d:%d", owner.Uid, owner.Gid)
+		}
+		if owner := statOf(t, key); owner.Uid != data.Uid || owner.Gid != data.Gid {
+			t.Errorf("the key belongs to %d:%d", owner.Uid, owner.Gid)
+		}
 	}
+	belong()
+	// What a removed user has left, or root has brought from another machine, is taken up.
+	if code, out := install(t, "--uninstall", "--root", root); code != 0 {
+		t.Fatalf("exit code %d:\n%s", code, out)
+	}
+	if err := errors.Join(os.Chown(settings, 0, 4321), os.Chown(key, 0, 0)); err != nil {
+		t.Fatal(err)
+	}
+	mustInstall(t, root, fakeProgram(t, "1"))
+	belong()
 }
 
 func TestWrongUsageIsExitCode2(t *testing.T) {
