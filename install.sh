@@ -318,10 +318,11 @@ way_back() {
 	if [ -e "$backups/belfry.db.before-upgrade" ]; then
 		say "and if that one says that the file is too new for it, the data from before the upgrade as well:"
 		say "  sudo systemctl stop belfry"
-		say "  sudo install -o belfry -g belfry -m 0600 $backups/belfry.db.before-upgrade $db"
+		say "  sudo mv $db $db.newer"
+		say "  sudo BELFRY_DB=$db belfry restore $backups/belfry.db.before-upgrade"
 		say "  sudo systemctl start belfry"
-		say "What has been sent since the upgrade is due again in those data: start with DISABLE_WORKERS=true in"
-		say "$settings and cancel it first."
+		say "It starts paused: what has been sent since the upgrade is due again in those data. Cancel that, then"
+		say "  sudo BELFRY_DB=$db belfry jobs resume --all"
 	fi
 }
 
