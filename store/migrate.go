@@ -59,15 +59,19 @@ func (db *DB) migrate() error {
 	case err != nil:
 		return fmt.Errorf("%s %w", db.path, err)
 	case have > want:
-		return fmt.Errorf("%s was %w of Belfry (schema %d, this one knows %d): install that version again, or restore the copy from before",
-			db.path, ErrNewer, have, want)
+		before := "the copy from before"
+		if _, err := os.Stat(db.before(want)); err == nil {
+			before = db.before(want)
+		}
+		return fmt.Errorf("%s was %w of Belfry (schema %d, this one knows %d): install that version again, or restore %s",
+			db.path, ErrNewer, have, want, before)
 	case have == want:
 		return nil
 	case db.opts.ReadOnly:
 		return fmt.Errorf("%s is from an older version of Belfry (schema %d of %d): start belfry once to bring it up to date",
 			db.path, have, want)
 	}
-	copied := fmt.Sprintf("%s.schema%d", db.path, have)
+	copied := db.before(have)
 	if !db.opts.isCopy {
 		if err := db.copyTo(copied); err != nil {
 			return fmt.Errorf("copy %s before migrating it: %w", db.path, err)
@@ -79,8 +83,15 @@ func (db *DB) migrate() error {
 	if err != nil {
 		return fmt.Errorf("migrate %s (unchanged; there is a copy at %s): %w", db.path, copied, err)
 	}
+	if !db.opts.isCopy && have >= sealedSince { // an older one is removed: it holds secrets in clear
+		db.opts.note(fmt.Sprintf("%s was brought up to date (schema %d, before %d); the file from before is kept as %s, until you delete it",
+			db.path, len(db.migrations), have, copied))
+	}
 	return nil
 }
+
+// before is where the copy of the file is that was made before it was migrated from a schema.
+func (db *DB) before(schema int) string { return fmt.Sprintf("%s.schema%d", db.path, schema) }
 
 func (db *DB) upgrade(btx *bbolt.Tx, have int) error {
 	stale := make(map[string]bool)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -153,6 +154,34 @@ func TestAFileOfANewerVersionIsRefusedAndNotChanged(t *testing.T) {
 	}
 	if after, _ := os.ReadFile(path); string(after) != string(before) {
 		t.Error("the file was changed")
+	}
+}
+
+// The copy takes the room of the file once more, and is the way back: both versions name it.
+func TestTheCopyFromBeforeAMigrationIsNamed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "belfry.db")
+	steps := slices.Repeat([]migration{nothing}, sealedSince)
+	db, err := open(path, Options{}, steps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var noted []string
+	note := func(text string) { noted = append(noted, text) }
+	if db, err = open(path, Options{Note: note}, append(slices.Clone(steps), nothing)); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	copied := fmt.Sprint(path, ".schema", sealedSince)
+	if said := strings.Join(noted, "\n"); !strings.Contains(said, copied) {
+		t.Errorf("the new version says %q", said)
+	}
+	if _, err := open(path, Options{}, steps); err == nil || !strings.Contains(err.Error(), copied) {
+		t.Errorf("the old version says %v", err)
 	}
 }
 
