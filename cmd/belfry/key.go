@@ -53,7 +53,9 @@ func (f fileSetting) key(make bool) ([]byte, error) {
 		return nil, nil
 	}
 	if errors.Is(err, os.ErrNotExist) {
-		text, err = makeKey(path)
+		if text, err = makeKey(path); err != nil {
+			return nil, store.Invalid("BELFRY_KEY_FILE", "invalid.key_not_made", path, err)
+		}
 	}
 	if err != nil {
 		return nil, store.Invalid("BELFRY_KEY_FILE", "invalid.key_unusable", err)

@@ -42,6 +42,16 @@ func TestTheKeyIsMadeOnceAndNeverBesideTheFile(t *testing.T) {
 	}
 }
 
+// Under systemd the service cannot write where its key was.
+func TestAKeyThatIsGoneAndCannotBeMadeIsNamed(t *testing.T) {
+	dir := t.TempDir()
+	path := "/proc/self/" + keyName // nobody makes a file there
+	if _, err := (fileSetting{DB: filepath.Join(dir, "belfry.db"), KeyFile: path}).key(true); err == nil ||
+		!strings.Contains(said(err), "there is no key at "+path) || !strings.Contains(said(err), "your copy of the key") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // A copy alone gives no login to whoever finds it; one that carries its key does to the owner.
 func TestASealedBackupMovesTheLoginsToAnotherMachine(t *testing.T) {
 	t.Parallel()
