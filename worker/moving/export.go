@@ -13,6 +13,7 @@ import (
 	"belfry/store"
 	"belfry/worker/pipeline"
 	"belfry/worker/search"
+	"belfry/worker/tasks"
 )
 
 // table is a table whose rows are exported and imported under their own ids.
@@ -42,7 +43,7 @@ func tables() []table {
 			func(r store.Rule) []string { return []string{r.JobName()} }),
 		rows("posts", func(tx *store.Tx) store.Table[store.Post] { return tx.Posts.Table },
 			func(p store.Post) []string { return []string{p.JobName()} }),
-		rows("chats", func(tx *store.Tx) store.Table[store.Chat] { return tx.Chats.Table }, none),
+		chats(),
 		deliveries(),
 		rows("tasks", func(tx *store.Tx) store.Table[store.Task] { return tx.Tasks.Table },
 			func(t store.Task) []string { return []string{t.JobName(), t.CheckName(), t.PrepareName()} }),
@@ -249,6 +250,35 @@ func clients() table {
 			return made, tx.Peers.Put(&p)
 		},
 	}
+}
+
+// chats are those of user accounts. What an account that is connected there has only listed gives way, because deliveries
+// name chats by their ids, and is listed again.
+func chats() table {
+	t := rows("chats", func(tx *store.Tx) store.Table[store.Chat] { return tx.Chats.Table }, none)
+	listed := func(c store.Chat) bool {
+		return !c.Off && c.LastSuccess.IsZero() && c.LastTried.IsZero()
+	}
+	put := t.put
+	t.put = func(tx *store.Tx, data []byte, _ []store.Job) (result, error) {
+		var c store.Chat
+		if json.Unmarshal(data, &c) != nil {
+			return same, unreadable()
+		}
+		there, err := tx.Chats.ByPeer(c.IdentityID, c.Type, c.PeerID)
+		if err == nil && there.ID == c.ID && (listed(c) || !listed(there)) {
+			return same, nil
+		}
+		for _, id := range []uint64{c.ID, there.ID} {
+			if old, err := tx.Chats.Get(id); err == nil && listed(old) {
+				if err := errors.Join(tx.Chats.Delete(id), tasks.ListChats(tx, old.IdentityID)); err != nil {
+					return same, err
+				}
+			}
+		}
+		return put(tx, data, nil)
+	}
+	return t
 }
 
 // deliveries are the chats of tasks. One row may stand for several, of which each is exported.

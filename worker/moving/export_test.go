@@ -289,3 +289,39 @@ func firstDifference(a, b string) string {
 	}
 	return fmt.Sprintf("%d lines and %d", len(one), len(other))
 }
+
+// An account that was connected before the import has listed its chats, in another order.
+func TestChatsThatWereOnlyListedGiveWayToThoseOfAnExport(t *testing.T) {
+	from, to := start(t), start(t)
+	chat := func(peer int64) store.Chat {
+		return store.Chat{IdentityID: 2, Type: store.PeerChannel, PeerID: peer, Title: fmt.Sprint(peer), ListedAt: now}
+	}
+	off, sent := chat(101), chat(102)
+	off.Off, sent.LastSuccess = true, now
+	for b, chats := range map[*bench][]store.Chat{from: {off, sent, chat(103)}, to: {chat(109), chat(101), chat(102), chat(103)}} {
+		b.identities()
+		b.update(func(tx *store.Tx) (err error) {
+			for _, c := range chats {
+				err = errors.Join(err, tx.Chats.Put(&c))
+			}
+			return err
+		})
+	}
+	exported := from.export()
+	if r := to.give("", []byte(exported), false); len(r.Problems) > 0 {
+		t.Errorf("rejected: %+v", r.Problems)
+	}
+	to.view(func(tx *store.Tx) error {
+		for i, want := range []store.Chat{off, sent, chat(103)} {
+			want.ID = uint64(i + 1)
+			if got, err := tx.Chats.Get(want.ID); err != nil || !reflect.DeepEqual(got, want) {
+				t.Errorf("%+v, %v instead of %+v", got, err, want)
+			}
+		}
+		_, err := tx.Jobs.ByName("chat_list_2") // has 109 again
+		return err
+	})
+	if r := to.give("", []byte(exported), false); len(r.Problems) > 0 || r.Made > 0 {
+		t.Errorf("once more: %+v", r)
+	}
+}
