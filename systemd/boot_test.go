@@ -229,6 +229,13 @@ func TestInstalledServiceRunsUpgradesAndGoes(t *testing.T) {
 			t.Error("belfry.db is another file")
 		}
 	})
+
+	step("a file that root has put there is named with the cure", func(t *testing.T) {
+		m.must(t, "systemctl stop belfry && chown root: /var/lib/belfry/belfry.db")
+		if code, out := m.try(t, "systemctl start belfry"); code == 0 || !strings.Contains(m.journal(t), "sudo chown belfry: /var/lib/belfry/belfry.db") {
+			t.Errorf("exit code %d:\n%s\n%s", code, out, m.journal(t))
+		}
+	})
 }
 
 // serves: systemd says active, and the program says that it is well.

@@ -113,6 +113,9 @@ func (s *settings) open(log zerolog.Logger, key []byte) (svc *service, err error
 	svc.db, err = store.Open(s.DB, store.Options{Key: key, Verifier: verifier(), Committed: measured.Committed, Note: func(note string) {
 		log.Warn().Str("part", "store").Msg(note)
 	}})
+	if errors.Is(err, os.ErrPermission) {
+		err = fmt.Errorf("%w (the file and its folder must belong to the user that belfry runs as, such as after: sudo chown belfry: %s)", err, s.DB)
+	}
 	if err != nil {
 		return nil, err
 	}
