@@ -31,7 +31,7 @@ func (db *DB) prove() (err error) {
 		return fmt.Errorf("open %s: %w", db.path, err)
 	}
 	if info.Size() == 0 {
-		return fmt.Errorf("%s is %w, it is empty: move it away and restore a backup", db.path, ErrDamaged)
+		return fmt.Errorf("%s is %w, it is empty: stop belfry, move it away and restore a backup", db.path, ErrDamaged)
 	}
 	if db.clean, err = closedCleanly(db.path); err != nil {
 		return fmt.Errorf("open %s: %w", db.path, err)
@@ -58,7 +58,7 @@ func (db *DB) prove() (err error) {
 
 // damaged is the error for a file that is not fit for use.
 func damaged(path string, problems []Problem) error {
-	return fmt.Errorf("%s is %w (%d problems, the first: %s): it was left as it is; move it away and restore a backup",
+	return fmt.Errorf("%s is %w (%d problems, the first: %s): it was left as it is; stop belfry, move it away and restore a backup",
 		path, ErrDamaged, len(problems), problems[0])
 }
 

@@ -37,8 +37,8 @@ func Restore(ctx context.Context, from, to string, opts Options) ([]Problem, err
 }
 
 func restore(ctx context.Context, from, to string, opts Options) (problems []Problem, err error) {
-	if _, err := os.Lstat(to); err == nil {
-		return nil, Invalid("file", "invalid.exists_already", to)
+	if err := notThere(to); err != nil {
+		return nil, err
 	}
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return nil, err
@@ -82,7 +82,17 @@ func restore(ctx context.Context, from, to string, opts Options) (problems []Pro
 	if err := giveToOwner(temporary, filepath.Dir(to)); err != nil {
 		return problems, err
 	}
+	if err := notThere(to); err != nil { // a service that systemd starts again and again has made a new one
+		return problems, err
+	}
 	return problems, rename(temporary, to)
+}
+
+func notThere(path string) error {
+	if _, err := os.Lstat(path); err == nil {
+		return Invalid("file", "invalid.exists_already", path)
+	}
+	return nil
 }
 
 // pause opens the copy, which brings it up to date, has its secrets sealed with the key of this system,

@@ -75,6 +75,23 @@ func TestARestoredFileStartsPausedAndBelongsToTheService(t *testing.T) {
 	}
 }
 
+// A file that was damaged is moved away while systemd still starts the service every few seconds.
+func TestARestoreReplacesNoFileThatHasAppearedMeanwhile(t *testing.T) {
+	dir := t.TempDir()
+	to := filepath.Join(dir, "belfry.db")
+	appears := append(Verifier{"/bin/sh", "-c", `echo new > ` + to + `; exec "$0" "$@"`}, verifier()...)
+	_, err := Restore(t.Context(), unpack(t, "schema1.db.gz"), to, Options{Verifier: appears, Key: testKey(1)})
+	if _, exists := errors.AsType[*FieldError](err); !exists {
+		t.Errorf("got %v", err)
+	}
+	if data, err := os.ReadFile(to); string(data) != "new\n" {
+		t.Errorf("it was replaced: %v", err)
+	}
+	if left, _ := filepath.Glob(to + "*"); len(left) != 1 {
+		t.Errorf("there are %v", left)
+	}
+}
+
 func TestABadBackupIsNotRestored(t *testing.T) {
 	backup := closedFile(t, 2000)
 	data, err := os.ReadFile(backup)
