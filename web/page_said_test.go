@@ -185,6 +185,27 @@ func TestTheComposerKeepsWhatWasTyped(t *testing.T) {
 	b.quiet()
 }
 
+// Who changes the language in the middle of a form goes on with what was typed, also after the form was refused.
+func TestAFormKeepsWhatWasTypedWhenTheLanguageIsChanged(t *testing.T) {
+	h := start(t)
+	h.watching()
+	h.signIn()
+	for path, field := range map[string]string{
+		"/bookings/new": "client", "/bookings/settings": "reminders", "/watches": "query", "/tags/new": "keywords", "/accounts/new": "list", "/accounts/5/change": "note",
+	} {
+		typed := []string{"lang", "ru", "back", path, "form", "1", field, "Typed"}
+		if a := h.get(path); !strings.Contains(a.body, `formaction="/language"`) || !strings.Contains(a.body, `name="back" value="`+path+`"`) {
+			t.Errorf("%s is not sent along: %s", path, a.body)
+		}
+		if a := h.submit("/language", typed...); a.status != http.StatusTemporaryRedirect || a.header.Get("Location") != path {
+			t.Error(path, a.status, a.header)
+		}
+		if a := h.submit(path, typed...); a.status != http.StatusOK || !strings.Contains(a.body, "Typed") || strings.Contains(a.body, `class="wrong`) {
+			t.Error(path, a.status, a.body)
+		}
+	}
+}
+
 // A run of many steps was asked for once, and that is over when the first of them has begun.
 func TestARunThatWasAskedForIsNotShownAsAskedForOnceItHasBegun(t *testing.T) {
 	h := start(t)

@@ -236,8 +236,9 @@ func (s accountPages) editAccount(c echo.Context, a *store.Account) error {
 }
 
 func (s accountPages) showAccountForm(c echo.Context, status int, a store.Account, f form) error {
+	f.prepare("")
 	v := s.view(c)
-	return s.show(c, status, v, screen{nav: "/accounts", title: v.T("accounts.change_title"), body: v.changeAccountBody(a, f)})
+	return s.show(c, status, v, screen{nav: "/accounts", title: v.T("accounts.change_title"), form: "account", body: v.changeAccountBody(a, f)})
 }
 
 // saveAccount keeps what was changed.
@@ -245,6 +246,9 @@ func (s accountPages) saveAccount(c echo.Context, a *store.Account) error {
 	f, err := readForm(c)
 	if err != nil {
 		return err
+	}
+	if f.onlyShow() {
+		return s.showAccountForm(c, http.StatusOK, *a, f)
 	}
 	note, tag, chat, keep := strings.TrimSpace(f.plain("note")), f.get("tag"), f.get("owner_chat"), f.on("keep_watching")
 	change := accounts.Change{Note: &note, Tag: &tag, OwnerChat: &chat, KeepWatching: &keep}

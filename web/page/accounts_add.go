@@ -21,8 +21,9 @@ func (s accountPages) showAddAccounts(c echo.Context, status int, f form, list a
 	if f.get("site") == "" {
 		f.values.Set("site", accounts.DefaultSite)
 	}
+	f.prepare("")
 	v := s.view(c)
-	return s.show(c, status, v, screen{nav: "/accounts", title: v.T("accounts.add"), body: v.addAccountsBody(f, list, sites)})
+	return s.show(c, status, v, screen{nav: "/accounts", title: v.T("accounts.add"), form: "add", body: v.addAccountsBody(f, list, sites)})
 }
 
 // addAccounts adds the names that were typed, or those of a file.
@@ -33,6 +34,9 @@ func (s accountPages) addAccounts(c echo.Context) error {
 		return err
 	}
 	var list accounts.List
+	if f.onlyShow() {
+		return s.showAddAccounts(c, http.StatusOK, f, list)
+	}
 	if len(f.wrong) == 0 {
 		allowTime(c)
 		err = s.DB.Update(func(tx *store.Tx) (err error) {

@@ -65,7 +65,7 @@ func (f form) bookingSettings() bookings.Settings {
 
 // saveSettings stores the settings, or shows what messages look like with them.
 func (s bookingPages) saveSettings(c echo.Context, v view, f form) error {
-	if f.get("do") == "preview" {
+	if f.get("do") == "preview" || f.onlyShow() {
 		return s.showSettings(c, http.StatusOK, f)
 	}
 	err := s.DB.Update(func(tx *store.Tx) error { return s.worker.SetSettings(tx, f.bookingSettings()) })
@@ -92,6 +92,7 @@ type digestState struct {
 
 func (s bookingPages) showSettings(c echo.Context, status int, f form) error {
 	v := s.view(c)
+	f.prepare("")
 	var digests []digestState
 	previews := map[string]string{}
 	err := s.DB.View(func(tx *store.Tx) error {
@@ -121,7 +122,7 @@ func (s bookingPages) showSettings(c echo.Context, status int, f form) error {
 	if err != nil {
 		return err
 	}
-	return s.show(c, status, v, screen{nav: "/bookings", title: v.T("booking_settings.title"), body: v.bookingSettings(f, digests, previews)})
+	return s.show(c, status, v, screen{nav: "/bookings", title: v.T("booking_settings.title"), form: "booking-settings", body: v.bookingSettings(f, digests, previews)})
 }
 
 // joined and words are a list in a field of a form.

@@ -179,7 +179,7 @@ func (s bookingPages) showForm(c echo.Context, status int, f form, b *store.Book
 	if b != nil {
 		title = v.T("bookings.change")
 	}
-	return s.show(c, status, v, screen{nav: "/bookings", title: title, body: v.bookingForm(f, b, title, v.loginOptions(bots))})
+	return s.show(c, status, v, screen{nav: "/bookings", title: title, form: "booking", body: v.bookingForm(f, b, title, v.loginOptions(bots))})
 }
 
 // seenBooking is what the form shows of a booking.
@@ -193,6 +193,9 @@ func (s bookingPages) save(c echo.Context, b *store.Booking) error {
 	f, err := readForm(c)
 	if err != nil {
 		return err
+	}
+	if f.onlyShow() {
+		return s.showForm(c, http.StatusOK, f, b)
 	}
 	v := s.view(c)
 	saved, done := uint64(0), "booking-added"

@@ -197,12 +197,18 @@ func (s channelPages) showAdd(c echo.Context, status int, f form) error {
 			return err
 		}
 	}
-	return s.show(c, status, v, screen{nav: "/channels", title: v.T("channels.add"), body: v.addChannelsBody(f, accounts, chats)})
+	f.prepare("")
+	return s.show(c, status, v, screen{nav: "/channels", title: v.T("channels.add"), form: "channels", body: v.addChannelsBody(f, accounts, chats)})
 }
 
 // add adds the channels that were typed and ticked. What is refused stays in the form, with its reason.
 func (s channelPages) add(c echo.Context, v view, f form) error {
 	names := append(strings.FieldsFunc(f.get("list"), func(r rune) bool { return strings.ContainsRune(" \t\r\n,;", r) }), f.values["pick"]...)
+	f.values.Set("list", strings.Join(names, "\n")) // the chats that were ticked are not offered again
+	f.values.Del("pick")
+	if f.onlyShow() {
+		return s.showAdd(c, http.StatusOK, f)
+	}
 	if len(names) > maxPasted {
 		f.refuse(v, store.Invalid("list", "invalid.channels_many", maxPasted), "list")
 		return s.showAdd(c, http.StatusUnprocessableEntity, f)
@@ -239,7 +245,6 @@ func (s channelPages) add(c echo.Context, v view, f form) error {
 		return did(c, "/channels", "channels-added")
 	}
 	f.values.Set("list", strings.Join(left, "\n"))
-	f.values.Del("pick")
 	if len(wrong) > 0 {
 		f.wrong["list"] = strings.Join(wrong, "\n")
 	}

@@ -144,11 +144,14 @@ func (s searchPages) showWatches(c echo.Context, status int, f form, secret stri
 	if err != nil {
 		return err
 	}
-	return s.show(c, status, v, screen{nav: "/watches", title: v.T("nav.watches"), body: v.watchesBody(f, watches, channels.Items, failed, secret)})
+	return s.show(c, status, v, screen{nav: "/watches", title: v.T("nav.watches"), form: "watch", body: v.watchesBody(f, watches, channels.Items, failed, secret)})
 }
 
 // addWatch adds the watch of the form. The secret of one that calls a webhook is shown at once.
 func (s searchPages) addWatch(c echo.Context, v view, f form) error {
+	if f.onlyShow() {
+		return s.showWatches(c, http.StatusOK, f, "")
+	}
 	r := search.WatchRequest{Name: f.get("name"), Query: f.get("query"), Action: f.get("action"), URL: f.get("url")}
 	if n := f.number("channel"); n != 0 {
 		r.Channels = []uint64{n}

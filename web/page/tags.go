@@ -59,12 +59,13 @@ func (s searchPages) tags(c echo.Context) error {
 // showTag shows the form of a rule; r is the one that exists, or nil. trial is what the form's rule would match, or nil.
 func (s searchPages) showTag(c echo.Context, status int, f form, r *store.TagRule, trial *search.Trial) error {
 	v := s.view(c)
+	f.prepare("")
 	title := v.T("tags.new")
 	v.path = "/tags/new"
 	if r != nil {
 		title, v.path = r.Name, tagPath(r.ID)
 	}
-	return s.show(c, status, v, screen{nav: "/tags", title: title, body: v.tagBody(f, title, r, trial)})
+	return s.show(c, status, v, screen{nav: "/tags", title: title, form: "tag", body: v.tagBody(f, title, r, trial)})
 }
 
 // tagOf writes what the form says into a rule.
@@ -92,6 +93,9 @@ func (s searchPages) saveTag(c echo.Context, r *store.TagRule) error {
 	f, err := readForm(c)
 	if err != nil {
 		return err
+	}
+	if f.onlyShow() {
+		return s.showTag(c, http.StatusOK, f, r, nil)
 	}
 	done := "tag-added"
 	err = s.DB.Update(func(tx *store.Tx) error {
