@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -30,6 +32,7 @@ func TestInABrowser(t *testing.T) {
 		"live updates disturb nobody":              liveUpdatesDisturbNobody,
 		"the language is switched":                 theLanguageIsSwitched,
 		"pages fit a small phone":                  pagesFitASmallPhone,
+		"rows are told apart":                      rowsAreToldApart,
 		"the keyboard is enough":                   theKeyboardIsEnough,
 		"nothing in the page is run":               nothingInThePageIsRun,
 		"axe finds nothing":                        axeFindsNothing,
@@ -189,6 +192,30 @@ func pagesFitASmallPhone(t *testing.T, chromium context.Context) {
 		if small != "" {
 			t.Errorf("%s has targets that are too small for a finger:\n%s", path, small)
 		}
+	}
+}
+
+// The buttons of each row say to a screen reader which row they are of, and lists fit the smallest phone and are printed whole.
+func rowsAreToldApart(t *testing.T, chromium context.Context) {
+	h := start(t, func(c *Config) { c.Lang = "ru" })
+	h.broadcasts()
+	h.watching()
+	h.wrong()
+	b := browse(t, chromium, h)
+	b.viewport(320, 640, "light")
+	b.signIn()
+	for _, path := range []string{"/", "/jobs", "/logins", "/chats", "/tasks/1", "/watches", "/accounts/sites"} {
+		b.open(path)
+		if wide := eval[int](b, `document.documentElement.scrollWidth`); wide > 320 {
+			t.Errorf("%s is %d pixels wide", path, wide)
+		}
+	}
+	b.do(func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
+		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
+		return chromedp.Void{}, err
+	})
+	if eval[bool](b, `document.querySelector(".dock").checkVisibility() || document.querySelector(".rail").checkVisibility()`) {
+		t.Error("the navigation is printed")
 	}
 }
 
