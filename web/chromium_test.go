@@ -209,6 +209,9 @@ func rowsAreToldApart(t *testing.T, chromium context.Context) {
 		if wide := eval[int](b, `document.documentElement.scrollWidth`); wide > 320 {
 			t.Errorf("%s is %d pixels wide", path, wide)
 		}
+		if same := eval[string](b, `[...document.querySelectorAll("main :is(li, tr) :is(button, .button)")].map(e => e.textContent.trim()).filter((name, i, all) => all.indexOf(name) < i).join(", ")`); same != "" {
+			t.Errorf("%s has buttons of one name: %s", path, same)
+		}
 	}
 	b.do(func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
 		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})

@@ -953,6 +953,10 @@ func (v view) passport(m store.Message, stamps []pipeline.Stamp) templ.Component
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
+							templ_7745c5c3_Err = unseen(v.T("pipeline.stage."+stageKey(s.Stage))).Render(ctx, templ_7745c5c3_Buffer)
+							if templ_7745c5c3_Err != nil {
+								return templ_7745c5c3_Err
+							}
 							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 59, "</button>")
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
