@@ -26,8 +26,8 @@ const (
 	stepLogin       = "login"
 	stepChannel     = "channel"
 	stepPost        = "post"
+	stepLocale      = "locale" // before anybody is told anything
 	stepAdmin       = "admin"
-	stepLocale      = "locale"
 	// setupFinished is the page that follows the last step.
 	setupFinished = "finished"
 )
@@ -167,8 +167,8 @@ func (st setupState) steps() (all []setupStep) {
 	add(stepLogin, st.poster.State == store.IdentityReady, st.poster.Title)
 	add(stepChannel, st.poster.Target != "", st.poster.Target)
 	add(stepPost, st.published, "")
-	add(stepAdmin, len(admins) > 0 && st.bot.ID != 0, strings.Join(admins, ", "))
 	add(stepLocale, st.locale.Timezone != "" && st.locale.Lang != "" && !st.noPassword, st.locale.Timezone)
+	add(stepAdmin, len(admins) > 0 && st.bot.ID != 0, strings.Join(admins, ", "))
 	return all
 }
 
