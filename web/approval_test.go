@@ -122,6 +122,10 @@ func TestAHeldPostIsListedAndApprovedOverTheAPI(t *testing.T) {
 	if p := h.becomes(later.ID, "published"); p.NeedsApproval {
 		t.Errorf("publishing approves, too: %+v", p)
 	}
+	h.signIn()
+	if list := h.get("/posts?status=published").body; strings.Contains(list, "in 2 hours") {
+		t.Error("a post that was published before its time is said to come yet")
+	}
 }
 
 // Who lets a job go on has not read the post.
