@@ -92,7 +92,7 @@ func (p *Part) one(w *simulation.World, tx *store.Tx, u update) (e effect, err e
 	if about && path[0] == "tasks" {
 		e.wasTask, _ = tx.Tasks.Get(id)
 	}
-	before := newest(tx)
+	before, hinted := newest(tx), p.hinted(tx, u)
 	jobName := e.wasTask.JobName()
 	if e.wasPost.ID != 0 {
 		jobName = e.wasPost.JobName()
@@ -110,6 +110,7 @@ func (p *Part) one(w *simulation.World, tx *store.Tx, u update) (e effect, err e
 	switch answered := e.answer.ID != before.ID; {
 	case answered && !admin:
 		w.Complain("admin bot: strangers", "%+v was answered with %q", u.Heard, e.answer.Text)
+	case admin && !answered && hinted: // what is not understood gets one hint at a time
 	case admin && (!answered || e.answer.Chat != fmt.Sprint(u.From) || e.answer.Query != u.QueryID):
 		w.Complain("admin bot: answers", "%+v was not answered; the newest notice is %+v", u.Heard, e.answer)
 	}
@@ -133,6 +134,17 @@ func (p *Part) one(w *simulation.World, tx *store.Tx, u update) (e effect, err e
 		e.hadAccount = err == nil
 	}
 	return e, nil
+}
+
+// hinted reports whether a hint waits for who has written something that the bot does not understand.
+func (p *Part) hinted(tx *store.Tx, u update) bool {
+	hint := p.bot.Printer().T("bot.not_understood")
+	for n := range tx.Notices.Queue("notices:first", fmt.Sprint(u.From)) {
+		if n.Text == hint && u.QueryID == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // same reports whether two states of a post are the same to an admin who has agreed to something.
