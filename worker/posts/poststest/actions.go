@@ -37,6 +37,7 @@ func (p *Part) actions() []simulation.Action {
 		})},
 		{Name: "posts: schedule together", Rate: 1, Do: do(p.together)},
 		{Name: "posts: queue", Rate: 1, Do: do(p.queue)},
+		{Name: "posts: queue times", Rate: .3, Do: do(p.queueTimes)},
 		{Name: "posts: cancel together", Rate: .3, Do: do(p.cancelTogether)},
 		{Name: "posts: change", Rate: 4, Do: do(func(w *simulation.World, r *rand.Rand) {
 			if wi := p.pick(r); wi != nil {
@@ -46,6 +47,7 @@ func (p *Part) actions() []simulation.Action {
 		{Name: "posts: act while it is sent", Rate: 3, Do: do(p.underWay)},
 		{Name: "posts: cancel", Rate: 1.5, Do: do(p.one("cancel", func(wi *wish, w *posts.Worker, tx *store.Tx) (store.Post, error) { return w.Cancel(tx, wi.id) }))},
 		{Name: "posts: retry", Rate: 1.5, Do: do(p.one("retry", func(wi *wish, w *posts.Worker, tx *store.Tx) (store.Post, error) { return w.Retry(tx, wi.id) }))},
+		{Name: "posts: mark published", Rate: .3, Do: do(p.one("mark published", func(wi *wish, w *posts.Worker, tx *store.Tx) (store.Post, error) { return w.MarkPublished(tx, wi.id) }))},
 		{Name: "posts: publish now", Rate: .7, Do: do(p.one("publish now", func(wi *wish, w *posts.Worker, tx *store.Tx) (store.Post, error) { return w.PublishNow(tx, wi.id) }))},
 		{Name: "posts: approve", Rate: 1.5, Do: do(p.one("approve", func(wi *wish, w *posts.Worker, tx *store.Tx) (store.Post, error) { return w.Approve(tx, wi.id) }))},
 		{Name: "posts: pause", Rate: .7, Do: do(p.one("pause", job(scheduler.Pause)))},
@@ -158,7 +160,13 @@ func (p *Part) change(w *simulation.World, r *rand.Rand, wi *wish) {
 		next.target = targets[r.IntN(len(targets))]
 		patch.Target = &next.target
 	}
-	if r.IntN(2) == 0 || patch.Text == nil && patch.Target == nil {
+	if r.IntN(4) == 0 {
+		next.login = w.Logins[[]string{"main", "second", "anna"}[r.IntN(3)]]
+		patch.IdentityID = &next.login
+	}
+	if patch.Queue = r.IntN(6) == 0; patch.Queue {
+		next.queued = true
+	} else if r.IntN(2) == 0 || patch.Text == nil && patch.Target == nil && patch.IdentityID == nil {
 		next.at = w.Now().Add(ahead(r)).UTC()
 		at := next.at.Format(time.RFC3339Nano)
 		patch.ScheduledTime = &at
@@ -170,7 +178,10 @@ func (p *Part) change(w *simulation.World, r *rand.Rand, wi *wish) {
 		return
 	}
 	doubt, err := process.Update(func(tx *store.Tx) error {
-		_, err := p.Worker.Change(tx, wi.id, draft)
+		post, err := p.Worker.Change(tx, wi.id, draft)
+		if patch.Queue {
+			next.at = post.ScheduledTime
+		}
 		return err
 	})
 	w.Note("change post %d %s: %q for %s in %s: %v", wi.id, wi.tag, next.text, next.at.Format(time.DateTime), next.target, err)
@@ -178,8 +189,8 @@ func (p *Part) change(w *simulation.World, r *rand.Rand, wi *wish) {
 	defer p.mu.Unlock()
 	wi.doubt = wi.doubt || doubt
 	if err == nil {
-		wi.text, wi.target, wi.at, wi.cancelled, wi.finals = next.text, next.target, next.at, time.Time{}, 0
-		wi.asked, wi.queued = time.Time{}, false
+		wi.text, wi.target, wi.login, wi.at, wi.cancelled, wi.finals = next.text, next.target, next.login, next.at, time.Time{}, 0
+		wi.asked, wi.queued = time.Time{}, patch.Queue
 	}
 }
 
@@ -243,6 +254,8 @@ func (wi *wish) done(what string, post store.Post, doubt bool, err error) {
 		if post.Status == store.PostCancelled {
 			wi.cancelled = time.Now()
 		}
+	case "mark published":
+		wi.marked = true
 	case "retry":
 		wi.asked, wi.cancelled, wi.held, wi.grace, wi.finals = time.Now(), time.Time{}, false, 0, 0
 	case "publish now":

@@ -3,6 +3,7 @@ package poststest
 import (
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"belfry/store"
@@ -16,17 +17,22 @@ const (
 	lateBy = 15 * time.Minute
 	// settled is on how many days a post must have been seen at its end not to be looked at daily any more.
 	settled = 3
+	// windowPosts is how many posts one of the logins may send in an hour, and windowWait how long one waits for
+	// that at most: a burst has 21 posts.
+	windowPosts = 3
+	windowWait  = 12 * time.Hour
 )
 
 // heard judges a message when the network makes it.
 func (p *Part) heard(m simulation.Message) {
 	tag := tagOf(m.Post.Text)
-	if tag == "" {
-		return
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	w := p.world
+	p.window(m)
+	if tag == "" {
+		return
+	}
 	w.Note("the network makes message %d: %s in %s", m.ID, m.Post.Text, m.Target)
 	wi := p.wishes[tag]
 	if wi == nil {
@@ -48,6 +54,20 @@ func (p *Part) heard(m simulation.Message) {
 	case wi.asked.IsZero() && wi.grace > 0 && m.Clock.Sub(wi.at) > wi.grace+earlyBy && w.Calm(earlyBy, "clock"):
 		w.Complain("posts: too late", "post %d (%s) of %v went out at %v, and was not to be late by more than %v", wi.id, wi.tag, wi.at, m.Clock, wi.grace)
 	}
+}
+
+// window complains of more posts in an hour than a login may send.
+func (p *Part) window(m simulation.Message) {
+	w := p.world
+	if m.Login != w.Logins["second"] || !strings.HasPrefix(m.Target, "@") { // a booking's client has a number
+		return
+	}
+	p.begun = append(p.begun, m.Asked)
+	slices.SortFunc(p.begun, time.Time.Compare)
+	if n := len(p.begun) - 1 - windowPosts; n >= 0 && p.begun[n+windowPosts].Sub(p.begun[n]) < time.Hour-earlyBy && w.Calm(2*time.Hour, "clock") {
+		w.Complain("posts: window", "message %d (%q) is one of more than %d in an hour, those of %v", m.ID, m.Post.Text, windowPosts, p.begun[n:])
+	}
+	p.begun = p.begun[max(0, len(p.begun)-windowPosts-1):]
 }
 
 // hourly looks at the posts that have not ended.
@@ -94,6 +114,7 @@ func (p *Part) late(w *simulation.World, tx *store.Tx, wi *wish, post store.Post
 	case job.State == store.JobPaused && !wi.paused && !wi.held:
 		w.Complain("posts: paused", "post %d (%s) is paused and nobody has done that", wi.id, wi.tag)
 	case job.State == store.JobPaused || job.State == store.JobRunning:
+	case job.State == store.JobWaiting && job.Reason.Code == store.ReasonWindow && tx.Now().Sub(job.Due) < lateBy && job.Due.Sub(tx.Now()) < windowWait:
 	case job.State == store.JobWaiting && job.Due.After(tx.Now()):
 		if job.Reason.Zero() {
 			w.Complain("posts: no reason", "post %d (%s) waits until %v without a reason, and was due at %v", wi.id, wi.tag, job.Due, post.ScheduledTime)
@@ -123,7 +144,8 @@ func (p *Part) settleDoubts(w *simulation.World, tx *store.Tx) {
 			delete(p.wishes, wi.tag)
 		case err == nil:
 			w.Note("post %d %s was looked up: %s", post.ID, wi.tag, post.Status)
-			wi.id, wi.text, wi.target, wi.at, wi.doubt = post.ID, post.Text, post.Target, post.ScheduledTime, false
+			wi.id, wi.text, wi.target, wi.login, wi.at, wi.doubt = post.ID, post.Text, post.Target, post.IdentityID, post.ScheduledTime, false
+			wi.marked = true // perhaps
 			wi.asked = time.Now() // perhaps
 			wi.held, wi.paused, wi.cancelled = post.Held, true, time.Time{}
 			if post.Status == store.PostCancelled {
@@ -186,7 +208,7 @@ func (p *Part) compare(w *simulation.World, wi *wish, post store.Post, sent []si
 		w.Complain("posts: failures", "post %d (%s) has failed %d times by its record (%+v), and %d times by the network's answers", wi.id, wi.tag, post.Failures, post.Reason, faults)
 	case len(sent) > 1:
 		w.Complain("posts: at most once", "post %d (%s) is in the ledger %d times: %+v", wi.id, wi.tag, len(sent), sent)
-	case len(sent) == 0 && post.Status == store.PostPublished:
+	case len(sent) == 0 && post.Status == store.PostPublished && !wi.marked:
 		w.Complain("posts: published", "post %d (%s) is published by its record, and the network has not got it", wi.id, wi.tag)
 	case known && post.Status.Final() && post.Status != store.PostPublished && post.Status != store.PostUnknown:
 		w.Complain("posts: out", "post %d (%s) is %s by its record (%+v), and message %d is out", wi.id, wi.tag, post.Status, post.Reason, sent[0].ID)

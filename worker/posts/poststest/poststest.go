@@ -31,6 +31,7 @@ type Part struct {
 	ended  map[string]*wish // the others
 	waits  map[uint64]wait  // by login; the last ones
 
+	begun  []time.Time        // when the last posts of the login with a window were sent, in the bubble's time
 	judged int64              // the last message of the ledger
 	sent   map[string][]int64 // messages by their tags
 }
@@ -50,6 +51,7 @@ type wish struct {
 	queued    bool          // its time is one of its login's queue, and nobody has changed it
 	held      bool
 	paused    bool // its job is
+	marked    bool // a person has said that it is out
 	doubt     bool // a change was made or not
 	faults    int  // calls to publish it that failed, other than by the end of the program
 	finals    int  // days on which it was seen at its end
@@ -67,7 +69,7 @@ func (p *Part) Part() simulation.Part {
 		Name: "posts",
 		Logins: []store.Identity{
 			{Platform: telegram, Name: "main", Kind: store.IdentityBot, Target: "@channel", Slots: slots, State: store.IdentityReady},
-			{Platform: telegram, Name: "second", Kind: store.IdentityBot, Target: "@second", Slots: slots, State: store.IdentityReady},
+			{Platform: telegram, Name: "second", Kind: store.IdentityBot, Target: "@second", Slots: slots, Window: fmt.Sprint(windowPosts, "/1h"), State: store.IdentityReady},
 			{Platform: telegram, Name: "anna", Kind: store.IdentityUser, Target: "@anna_news", State: store.IdentityReady},
 		},
 		Actions: p.actions(),
@@ -88,6 +90,7 @@ func (p *Part) backup() func() {
 		defer p.mu.Unlock()
 		p.wishes, p.ended = clone(wishes), clone(ended)
 		clear(p.waits) // the file does not know them any more
+		p.begun = nil
 	}
 }
 

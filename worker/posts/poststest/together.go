@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"belfry/store"
+	"belfry/worker/identities"
 	"belfry/worker/posts"
 	"belfry/worker/simulation"
 )
@@ -60,6 +61,17 @@ func (p *Part) queue(w *simulation.World, r *rand.Rand) {
 	})
 	w.Note("queue post %d %s for %s by %s in %s: %v", wi.id, wi.tag, wi.at.Format(time.DateTime), name, wi.target, err)
 	p.keep(wi, doubt, err)
+}
+
+// queueTimes changes the times of a queue, at which posts wait.
+func (p *Part) queueTimes(w *simulation.World, r *rand.Rand) {
+	slots := []store.Slot{{Times: []string{fmt.Sprintf("%02d:00", r.IntN(12)), "13:00", "21:30"}, Zone: []string{"Europe/Berlin", "America/New_York"}[r.IntN(2)]}}
+	name := []string{"main", "second"}[r.IntN(2)]
+	_, err := w.Process().Update(func(tx *store.Tx) error {
+		_, err := identities.Change(tx, w.Logins[name], identities.Patch{Slots: &slots})
+		return err
+	})
+	w.Note("the queue of %s has the times %v: %v", name, slots, err)
 }
 
 // keep remembers what people want, if it was accepted, or perhaps was.

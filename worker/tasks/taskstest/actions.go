@@ -40,6 +40,7 @@ func (p *Part) actions() []simulation.Action {
 		}},
 		{Name: "tasks: retry", Rate: .3, Do: p.one("retry", retry)},
 		{Name: "tasks: dry run", Rate: .1, Do: p.one("dry run", check)},
+		{Name: "tasks: switch a chat", Rate: 2, Do: p.switchChat},
 		{Name: "tasks: list chats", Rate: .1, Do: func(w *simulation.World, r *rand.Rand) {
 			if process := w.Process(); process != nil {
 				_, err := process.Update(func(tx *store.Tx) error { return tasks.ListChats(tx, w.Logins["anna"]) })
@@ -90,6 +91,32 @@ func (p *Part) create(w *simulation.World, r *rand.Rand) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.wishes[wi.tag] = wi
+}
+
+// switchChat switches a chat of an account off, or on again.
+func (p *Part) switchChat(w *simulation.World, r *rand.Rand) {
+	process := w.Process()
+	if process == nil {
+		return
+	}
+	login, salt := w.Logins[[]string{"anna", "boris"}[r.IntN(2)]], r.Uint64()
+	var chat store.Chat
+	doubt, err := process.Update(func(tx *store.Tx) (err error) {
+		known := slices.Collect(tx.Chats.Of(login))
+		if len(known) == 0 {
+			return store.ErrNotFound
+		}
+		chat = known[salt%uint64(len(known))]
+		chat, err = tasks.SwitchChat(tx, chat.ID, !chat.Off)
+		return err
+	})
+	w.Note("chat %d of login %d is switched off: %v, %v", chat.PeerID, login, chat.Off, err)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.off, chatKey(login, chat.PeerID))
+	if err == nil && !doubt && chat.Off {
+		p.off[chatKey(login, chat.PeerID)] = time.Now()
+	}
 }
 
 // one is the action that does something with one task.

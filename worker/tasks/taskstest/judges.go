@@ -37,6 +37,9 @@ func (p *Part) heard(m simulation.Message) {
 	if wi.got[m.Target]++; wi.got[m.Target] > 1 {
 		w.Complain("tasks: at most once", "task %d (%s) is in %s twice; the second is message %d", wi.id, tag, m.Target, m.ID)
 	}
+	if since, off := p.off[fmt.Sprint(m.Login, " ", m.Target)]; off && m.Asked.After(since) {
+		w.Complain("tasks: off", "task %d (%s) is sent to %s %v after that chat was switched off", wi.id, tag, m.Target, m.Asked.Sub(since))
+	}
 	if wi.doubt {
 		return
 	}

@@ -28,6 +28,7 @@ type Part struct {
 	mu     sync.Mutex
 	wishes map[string]*wish // by tag; those that are not settled
 	last   map[uint64]simulation.Message
+	off    map[string]time.Time // since when chats are switched off, in the bubble's time
 }
 
 // wish is what people want of a broadcast, as far as their changes were accepted.
@@ -47,7 +48,7 @@ type wish struct {
 }
 
 // New returns the part of a world.
-func New() *Part { return &Part{wishes: map[string]*wish{}, last: map[uint64]simulation.Message{}} }
+func New() *Part { return &Part{wishes: map[string]*wish{}, last: map[uint64]simulation.Message{}, off: map[string]time.Time{}} }
 
 // Part is what the simulation plays.
 func (p *Part) Part() simulation.Part {
@@ -74,9 +75,11 @@ func (p *Part) backup() func() {
 	for _, wi := range p.wishes {
 		kept = append(kept, *wi)
 	}
+	off := maps.Clone(p.off)
 	return func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
+		p.off = maps.Clone(off)
 		p.wishes = map[string]*wish{}
 		for _, wi := range kept {
 			wi.restored = true
@@ -132,6 +135,9 @@ func (n network) Resolve(ctx context.Context, login uint64, target string) (chat
 	}
 	return chatOf(id), true, err
 }
+
+// chatKey names a chat of a login as the network's ledger does.
+func chatKey(login uint64, id int64) string { return fmt.Sprint(login, " chat ", id) }
 
 func chatOf(id int64) platform.Chat {
 	return platform.Chat{ChatRef: platform.ChatRef{Type: platform.ChatChannel, ID: id}, Title: fmt.Sprint("Chat ", id), Writable: id%50 != 0}
