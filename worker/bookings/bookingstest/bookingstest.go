@@ -53,6 +53,7 @@ func (p *Part) Part() simulation.Part {
 		Actions: []simulation.Action{
 			{Name: "bookings: make", Rate: 3, Do: p.create}, {Name: "bookings: move", Rate: 1, Do: p.move},
 			{Name: "bookings: cancel", Rate: .5, Do: p.cancel}, {Name: "bookings: press", Rate: 4, Do: p.press},
+			{Name: "bookings: change", Rate: 1, Do: p.change},
 			{Name: "bookings: quiet hours", Rate: .2, Do: p.quiet},
 		},
 		Start: p.start, Hourly: p.hourly, Daily: p.daily, Backup: p.backup,
@@ -149,6 +150,32 @@ func (p *Part) move(w *simulation.World, r *rand.Rand) {
 		return err
 	})
 	w.Note("move booking %d to %s: %v", b.ID, start, err)
+}
+
+// change gives a booking another bot, or other messages.
+func (p *Part) change(w *simulation.World, r *rand.Rand) {
+	b, ok := p.pick(w, r)
+	if !ok {
+		return
+	}
+	login, reminders, feedback, what := w.Logins[bots[r.IntN(2)]], []string{fmt.Sprint(1+r.IntN(40), "h"), "45m"}, []string{"1h", "off", "5m"}[r.IntN(3)], r.IntN(3)
+	p.mu.Lock()
+	p.moved[b.Service] = true
+	p.mu.Unlock()
+	_, err := w.Process().Update(func(tx *store.Tx) error {
+		_, err := p.Worker.Change(tx, b.ID, func(q *bookings.Request) {
+			switch what {
+			case 0:
+				q.IdentityID = login
+			case 1:
+				q.Reminders = reminders
+			case 2:
+				q.Feedback = feedback
+			}
+		})
+		return err
+	})
+	w.Note("change booking %d, %d: login %d, %v, %s: %v", b.ID, what, login, reminders, feedback, err)
 }
 
 func (p *Part) cancel(w *simulation.World, r *rand.Rand) {

@@ -30,11 +30,14 @@ const (
 type Part struct {
 	channels *channels.Worker // of the process that runs
 	pipeline *pipeline.Worker
-	module   worker.Module // of both
+	search   *search.Worker
+	module   worker.Module // of the first two
 	notices  *noticestest.Part
 
 	net   *platformtest.Channels
 	state map[int64]*state // by the network's id; used within net.Do
+
+	watchedSince time.Time // when the watches were changed last, in the bubble's time
 }
 
 // state is what a channel has been through, in the bubble's time.
@@ -90,23 +93,25 @@ func (p *Part) Part() simulation.Part {
 			{Name: "channels: post", Rate: 8, Do: p.write}, {Name: "channels: edit", Rate: 2, Do: p.edit},
 			{Name: "channels: delete", Rate: 1, Do: p.erase}, {Name: "channels: album", Rate: 1, Do: p.album},
 			{Name: "channels: burst", Rate: .1, Do: p.burst}, {Name: "channels: forget", Rate: .2, Do: p.forget},
+			{Name: "channels: watch", Rate: .3, Do: p.watch},
 			{Name: "channels: rename", Rate: .1, Do: p.rename}, {Name: "channels: private", Rate: .1, Do: p.shut},
 		},
 		Start: p.start, Hourly: p.hourly,
+		Backup: func() func() { return func() { p.watchedSince = time.Now() } },
 	}
 }
 
 func (p *Part) start(process *simulation.Process) worker.Module {
 	net := network{p, process}
 	p.channels = channels.New(process.DB, net, channels.Config{})
-	found := search.New(process.DB, p.notices.Worker, nil, search.Config{})
-	stages, err := pipeline.New(process.DB, pipeline.Config{Links: true, Most: 1_000_000, Index: found.Add, Read: net.read})
+	p.search = search.New(process.DB, p.notices.Worker, nil, search.Config{})
+	stages, err := pipeline.New(process.DB, pipeline.Config{Links: true, Most: 1_000_000, Index: p.search.Add, Read: net.read})
 	if err != nil {
 		process.World.Complain("channels: start", "%v", err)
 	}
 	p.pipeline = stages
 	p.module = worker.Join(p.channels.Module(), p.pipeline.Module())
-	return worker.Join(p.module, found.Module())
+	return worker.Join(p.module, p.search.Module())
 }
 
 // truth is the time by Telegram's clock.

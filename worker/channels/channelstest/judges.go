@@ -107,6 +107,7 @@ func (p *Part) channel(w *simulation.World, tx *store.Tx, c store.Channel, there
 
 // compare complains where what was read, or what the pipeline made of it, is not what is there.
 func (p *Part) compare(w *simulation.World, tx *store.Tx, c store.Channel, there *platformtest.Channel, s *state) {
+	found := p.hits(w, tx)
 	for _, m := range there.Posts {
 		row, err := tx.Messages.ByMessage(c.ID, m.ID)
 		w.Judged(1)
@@ -125,6 +126,7 @@ func (p *Part) compare(w *simulation.World, tx *store.Tx, c store.Channel, there
 			if d, err := tx.Documents.OfMessage(row.ID); err != nil || row.Stages["index"].State != store.StageDone {
 				w.Complain("channels: index", "message %d of %s is not in the index: %+v, %+v, %v", m.ID, c.Name(), row, d, err)
 			}
+			p.missed(w, found, m, row, s.changed[m.ID])
 		}
 	}
 }

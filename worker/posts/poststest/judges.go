@@ -145,7 +145,7 @@ func (p *Part) settleDoubts(w *simulation.World, tx *store.Tx) {
 		case err == nil:
 			w.Note("post %d %s was looked up: %s", post.ID, wi.tag, post.Status)
 			wi.id, wi.text, wi.target, wi.login, wi.at, wi.doubt = post.ID, post.Text, post.Target, post.IdentityID, post.ScheduledTime, false
-			wi.marked = true // perhaps
+			wi.marked = true      // perhaps
 			wi.asked = time.Now() // perhaps
 			wi.held, wi.paused, wi.cancelled = post.Held, true, time.Time{}
 			if post.Status == store.PostCancelled {

@@ -48,7 +48,9 @@ type wish struct {
 }
 
 // New returns the part of a world.
-func New() *Part { return &Part{wishes: map[string]*wish{}, last: map[uint64]simulation.Message{}, off: map[string]time.Time{}} }
+func New() *Part {
+	return &Part{wishes: map[string]*wish{}, last: map[uint64]simulation.Message{}, off: map[string]time.Time{}}
+}
 
 // Part is what the simulation plays.
 func (p *Part) Part() simulation.Part {
