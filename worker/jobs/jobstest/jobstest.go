@@ -31,10 +31,14 @@ type Part struct {
 	posts  *poststest.Part
 	judged int64              // the last message of the ledger
 	sent   map[string][]int64 // messages by their texts
+
+	changes map[string]int // by job: what it sends after one is something new
 }
 
 // New returns the part of a world. It is started after the part with the posts.
-func New(posts *poststest.Part) *Part { return &Part{posts: posts, sent: map[string][]int64{}} }
+func New(posts *poststest.Part) *Part {
+	return &Part{posts: posts, sent: map[string][]int64{}, changes: map[string]int{}}
+}
 
 // Part is what the simulation plays.
 func (p *Part) Part() simulation.Part {
@@ -145,6 +149,7 @@ func (p *Part) change(w *simulation.World, r *rand.Rand) {
 		_, err := p.worker.Change(tx, draft)
 		return err
 	})
+	p.changes[name]++
 	w.Note("change %s: %v", name, err)
 }
 
@@ -197,7 +202,7 @@ func (p *Part) daily(w *simulation.World, tx *store.Tx) {
 			continue
 		}
 		w.Judged(1)
-		done, begun := 0, 1 // one may be under way
+		done, begun := 0, 1+p.changes[own.JobName()] // one may be under way
 		for _, run := range runs.Items {
 			if !run.Started.IsZero() {
 				begun++
