@@ -46,6 +46,7 @@ type state struct {
 	began   time.Time         // since when it was private last
 	shut    time.Time         // until when
 	added   int               // how often
+	joined  time.Time         // when it was added last, by Telegram's clock
 	events  int               // that it had
 	forgot  time.Time         // when the difference was made too long last, by Telegram's clock
 
@@ -97,9 +98,12 @@ func (p *Part) Part() simulation.Part {
 			{Name: "channels: rename", Rate: .1, Do: p.rename}, {Name: "channels: private", Rate: .1, Do: p.shut},
 		},
 		Start: p.start, Hourly: p.hourly,
-		Backup: func() func() { return func() { p.watchedSince = time.Now() } },
+		Backup: func() func() { return p.restored },
 	}
 }
+
+// restored has the watches judged by what comes from now on: the file may know other ones, and read the channels anew.
+func (p *Part) restored() { p.watchedSince = time.Now() }
 
 func (p *Part) start(process *simulation.Process) worker.Module {
 	net := network{p, process}
@@ -259,7 +263,10 @@ func (p *Part) add(w *simulation.World, r *rand.Rand) {
 		return err
 	})
 	if err == nil || doubt {
-		p.net.Do(func() { p.state[id].added++ })
+		p.net.Do(func() {
+			p.state[id].added++
+			p.state[id].joined = truth(w).Add(2 * slack) // until its history is read
+		})
 	}
 	w.Note("add channel %d: %v", id, err)
 }

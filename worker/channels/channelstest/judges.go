@@ -126,7 +126,7 @@ func (p *Part) compare(w *simulation.World, tx *store.Tx, c store.Channel, there
 			if d, err := tx.Documents.OfMessage(row.ID); err != nil || row.Stages["index"].State != store.StageDone {
 				w.Complain("channels: index", "message %d of %s is not in the index: %+v, %+v, %v", m.ID, c.Name(), row, d, err)
 			}
-			p.missed(w, found, m, row, s.changed[m.ID])
+			p.missed(w, found, m, row, s)
 		}
 	}
 }

@@ -66,8 +66,13 @@ func (p *Part) hits(w *simulation.World, tx *store.Tx) map[string]map[uint64]boo
 	return found
 }
 
-// missed complains of a message that no watch has found that looks for it.
-func (p *Part) missed(w *simulation.World, found map[string]map[uint64]bool, m *platformtest.ChannelPost, row store.Message, changed time.Time) {
+// missed complains of a message that no watch has found that looks for it. The history of a channel that was added, or read
+// anew, is not for watches.
+func (p *Part) missed(w *simulation.World, found map[string]map[uint64]bool, m *platformtest.ChannelPost, row store.Message, s *state) {
+	changed := s.changed[m.ID]
+	if m.Date.Before(s.joined) || !s.forgot.Before(m.Date) {
+		return
+	}
 	if since := time.Since(p.watchedSince); time.Since(changed) > 48*time.Hour || m.Date.Before(truth(w).Add(-since+time.Minute)) || !strings.HasPrefix(m.Text, "News") {
 		return
 	}
