@@ -4,7 +4,10 @@ package noticestest
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math/rand/v2"
+	"sync"
 	"time"
 
 	"belfry/platform"
@@ -22,6 +25,9 @@ type Part struct {
 	got    map[string]map[int64]bool // keys of messages, by chat
 	ended  uint64                    // notices up to this one had ended when they were judged
 	silent time.Time                 // when a restored file that was not resumed was seen last
+
+	mu   sync.Mutex
+	gone time.Time // when one of the admins was taken off the list, in the bubble's time; zero: it was not, or perhaps
 }
 
 // New returns the part of a world.
@@ -45,23 +51,90 @@ const hook = 0
 // Part is what the simulation plays. It comes before the parts that tell something.
 func (p *Part) Part() simulation.Part {
 	return simulation.Part{
-		Name:   "notices",
+		Name: "notices",
+		Actions: []simulation.Action{
+			{Name: "notices: remove an admin", Rate: .1, Do: p.remove}, {Name: "notices: add an admin", Rate: .3, Do: p.join},
+		},
 		Logins: []store.Identity{{Platform: "telegram", Name: "notify", Kind: store.IdentityBot, State: store.IdentityReady}},
 		Start:  p.start,
 		Hourly: p.hourly,
 		Daily:  p.daily,
-		Backup: func() func() { return func() { p.ended = 0 } },
+		Backup: func() func() {
+			return func() {
+				p.left(time.Time{})
+				p.ended = 0
+			}
+		},
 	}
 }
 
 func (p *Part) start(process *simulation.Process) worker.Module {
 	w := process.World
+	if p.login == 0 {
+		w.Network.OnMessage(func(m simulation.Message) { p.heard(w, m) })
+	}
 	p.login = w.Logins["notify"]
 	p.Worker = notices.New(process.DB, notices.Config{
-		Admins: admins, Bot: bot{w.Network.Publisher(process, p.login), process, p.login}, Login: p.login, Webhook: w.Network.Publisher(process, hook),
+		Bot: bot{w.Network.Publisher(process, p.login), process, p.login}, Login: p.login, Webhook: w.Network.Publisher(process, hook),
 		BotOf: func(id uint64) notices.Bot { return bot{w.Network.Publisher(process, id), process, id} },
 	})
+	err := process.DB.Update(func(tx *store.Tx) error {
+		if value, err := tx.Settings.Value("notices.told"); err != nil || value != "" {
+			return err
+		}
+		return worker.SetSetting(tx, "notices.told", notices.Told{Admins: []notices.Admin{{Chat: admins[0]}, {Chat: admins[1]}}})
+	})
+	if err != nil {
+		w.Note("the admins may be unknown: %v", err)
+	}
 	return p.Worker.Module()
+}
+
+// left notes when an admin was taken off the list.
+func (p *Part) left(at time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.gone = at
+}
+
+// remove takes the second admin off the list.
+func (p *Part) remove(w *simulation.World, _ *rand.Rand) {
+	process := w.Process()
+	if process == nil {
+		return
+	}
+	doubt, err := process.Update(func(tx *store.Tx) error { return p.Worker.RemoveAdmin(tx, admins[1]) })
+	if w.Note("admin %s is removed: %v", admins[1], err); err == nil && !doubt {
+		p.left(time.Now())
+	}
+}
+
+// join has the second admin open the bot with a code, unless they are on the list.
+func (p *Part) join(w *simulation.World, _ *rand.Rand) {
+	process := w.Process()
+	if process == nil || p.Worker.ChooseBot(p.login) != nil || w.Process() != process {
+		return
+	}
+	p.left(time.Time{})
+	joined := false
+	_, err := process.Update(func(tx *store.Tx) error {
+		told, err := p.Worker.Told(tx)
+		if is, e := p.Worker.IsAdmin(tx, Admins()[1]); is || err != nil || e != nil {
+			return errors.Join(err, e)
+		}
+		joined, err = p.Worker.Join(tx, platform.Heard{From: Admins()[1], Text: "/start " + told.Code})
+		return err
+	})
+	w.Note("admin %s joins: %v, %v", admins[1], joined, err)
+}
+
+// heard complains of what somebody is told who is no admin any more.
+func (p *Part) heard(w *simulation.World, m simulation.Message) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if m.Login == p.login && m.Target == admins[1] && !p.gone.IsZero() && m.Asked.After(p.gone.Add(time.Second)) {
+		w.Complain("notices: removed", "%q is told to %s %v after they were taken off the list", m.Post.Text, m.Target, m.Asked.Sub(p.gone))
+	}
 }
 
 // bot is the bot of a process.
