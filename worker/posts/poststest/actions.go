@@ -37,6 +37,7 @@ func (p *Part) actions() []simulation.Action {
 		})},
 		{Name: "posts: schedule together", Rate: 1, Do: do(p.together)},
 		{Name: "posts: queue", Rate: 1, Do: do(p.queue)},
+		{Name: "posts: import", Rate: 1.5, Do: do(p.move)},
 		{Name: "posts: queue times", Rate: .3, Do: do(p.queueTimes)},
 		{Name: "posts: cancel together", Rate: .3, Do: do(p.cancelTogether)},
 		{Name: "posts: change", Rate: 4, Do: do(func(w *simulation.World, r *rand.Rand) {

@@ -49,6 +49,7 @@ type wish struct {
 	cancelled time.Time     // likewise
 	group     uint64        // of posts that were made together; 0: it was made alone
 	queued    bool          // its time is one of its login's queue, and nobody has changed it
+	moved     bool          // it was imported
 	held      bool
 	paused    bool // its job is
 	marked    bool // a person has said that it is out
