@@ -22,6 +22,10 @@ func (t Messages) Since(date time.Time) iter.Seq[Message] {
 	return t.scan("time", key(nil).time(date), nil)
 }
 
+// RemoveAtOnce is how many messages one commit removes: the entries of their words lie all over the index, and whatever is
+// due meanwhile waits for them.
+const RemoveAtOnce = 16
+
 // Remove deletes a message with all that was made of it. One that does not exist is no error.
 func (t Messages) Remove(id uint64) error {
 	if err := t.Delete(id); err != nil && !errors.Is(err, ErrNotFound) {

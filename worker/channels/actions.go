@@ -265,12 +265,11 @@ func unwatch(tx *store.Tx, id uint64) error {
 
 // clean deletes some messages of a channel that was removed; at last the channel and its job.
 func (w *Worker) clean(c store.Channel) scheduler.Outcome {
-	const most = 500
 	out := scheduler.Outcome{Again: w.db.Now(), Step: true}
 	out.Write = func(tx *store.Tx) error {
 		left := 0
 		for m := range tx.Messages.Of(c.ID, 0, 0) {
-			if left++; left > most {
+			if left++; left > store.RemoveAtOnce {
 				return nil
 			}
 			if err := tx.Messages.Remove(m.ID); err != nil {

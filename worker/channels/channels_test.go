@@ -577,9 +577,13 @@ func TestChannelsArePausedChangedAndRemoved(t *testing.T) {
 			}
 			return err
 		})
+		before := b.DB.Commits()
 		b.Pass(2 * time.Minute)
 		if n := len(b.messages(id)); n != 0 {
 			t.Errorf("%d messages are left", n)
+		}
+		if n := b.DB.Commits() - before; n < 1202/store.RemoveAtOnce {
+			t.Errorf("1202 messages were removed in %d commits, for which others waited", n)
 		}
 		b.View(func(tx *store.Tx) error {
 			if _, err := tx.Jobs.ByName(fmt.Sprint("channel_", id)); err == nil {

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"belfry/scheduler"
@@ -11,7 +12,7 @@ import (
 // CleanKind is the kind and the name of the job that deletes messages which are too old or too many.
 const CleanKind = "message_cleanup"
 
-// cleanStep is how many messages are deleted in one transaction.
+// cleanStep is how many messages are deleted in one run, which counts all that there are.
 const cleanStep = 200
 
 // Keeps returns how long messages are kept; 0 is for ever.
@@ -36,14 +37,20 @@ func (w cleaner) Run(context.Context, store.Job) (scheduler.Outcome, error) {
 	if err != nil || len(old) == 0 {
 		return scheduler.Outcome{}, err
 	}
-	out := scheduler.Outcome{Write: func(tx *store.Tx) error {
-		for _, id := range old {
-			if err := tx.Messages.Remove(id); err != nil {
-				return err
+	for some := range slices.Chunk(old, store.RemoveAtOnce) {
+		err := w.db.Update(func(tx *store.Tx) error {
+			for _, id := range some {
+				if err := tx.Messages.Remove(id); err != nil {
+					return err
+				}
 			}
+			return nil
+		})
+		if err != nil {
+			return scheduler.Outcome{}, err
 		}
-		return nil
-	}}
+	}
+	var out scheduler.Outcome
 	if len(old) == cleanStep {
 		out.Again, out.Step = w.db.Now(), true
 	}
