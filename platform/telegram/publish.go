@@ -53,10 +53,7 @@ func (p publisher) publish(ctx context.Context, post platform.Post) (platform.Re
 		receipt, failed = p.attempt(ctx, d)
 		return failed
 	})
-	if err != nil {
-		return platform.Receipt{}, err
-	}
-	return receipt, nil
+	return receipt, err
 }
 
 // cured makes attempts until one succeeds or nothing more can be done about its error at once.
@@ -82,13 +79,21 @@ func (p publisher) cured(ctx context.Context, t target, attempt func() *failure)
 		if failed.err.Kind == platform.Unknown {
 			unknown = failed.err
 		}
-		c := failed.cure
+		c, limit := failed.cure, 1
+		if c == sendAgain {
+			limit = 3
+		}
 		tried[c]++
-		if c == none || tried[c] > c.limit() || ctx.Err() != nil {
+		if c == none || tried[c] > limit || ctx.Err() != nil {
 			return told(failed.err)
 		}
-		if err := p.apply(ctx, t, c, failed); err != nil {
-			return told(platform.AsError(err))
+		switch c {
+		case resolveAgain:
+			if err := p.resolveAgain(ctx, t, failed); err != nil {
+				return told(platform.AsError(err))
+			}
+		case sendAgain: // gotd may not have noticed the break yet
+			_ = sleep(ctx, shortestPause) // an attempt fails where ctx has ended
 		}
 	}
 }
@@ -104,30 +109,11 @@ const (
 	sendAgain         // the connection broke; the random ids make the repetition safe
 )
 
-// limit is how often a cure is tried in one call.
-func (c cure) limit() int {
-	if c == sendAgain {
-		return 3
-	}
-	return 1
-}
-
 // failure is the error of an attempt, and what may help.
 type failure struct {
 	err  *platform.Error
 	cure cure
 	peer store.Peer // with resolveAgain
-}
-
-// apply does what has to be done before the next attempt.
-func (p publisher) apply(ctx context.Context, t target, c cure, f *failure) error {
-	switch c {
-	case resolveAgain:
-		return p.resolveAgain(ctx, t, f)
-	case sendAgain: // gotd may not have noticed the break yet
-		_ = sleep(ctx, shortestPause) // an attempt fails where ctx has ended
-	}
-	return nil
 }
 
 // resolveAgain sees to it that a chat that is not accepted under its stored access hash is looked
