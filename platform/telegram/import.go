@@ -85,10 +85,7 @@ func sessionFile(data []byte) (parsed *session.Data, err error) {
 	}
 	defer os.Remove(file.Name())
 	_, err = file.Write(data)
-	if e := file.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
+	if err := errors.Join(err, file.Close()); err != nil {
 		return nil, fmt.Errorf("it cannot be read now: %w", err)
 	}
 	defer func() { // the reader trusts the file
@@ -126,16 +123,9 @@ func readSessions(path string) (*session.Data, error) {
 			bad = errors.New("the file is damaged")
 			return
 		}
-		if len(key) == 0 || parsed != nil {
-			return
+		if len(key) > 0 && parsed == nil {
+			parsed = &session.Data{DC: dc, Addr: net.JoinHostPort(address, strconv.Itoa(port)), AuthKey: bytes.Clone(key)}
 		}
-		if len(key) != len(crypto.Key{}) {
-			bad = fmt.Errorf("its key has %d bytes instead of %d", len(key), len(crypto.Key{}))
-			return
-		}
-		auth := crypto.Key(key).WithID()
-		parsed = &session.Data{DC: dc, Addr: net.JoinHostPort(address, strconv.Itoa(port)),
-			AuthKey: auth.Value[:], AuthKeyID: auth.ID[:]}
 	}, "dc_id", "server_address", "port", "auth_key")
 	switch {
 	case parsed != nil:
