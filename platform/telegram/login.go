@@ -271,7 +271,10 @@ func (l *login) take(ctx context.Context, step func(context.Context) error) (pla
 	select {
 	case <-l.won: // it is closing its client and being stored
 	default:
-		return l.at(), l.because(err)
+		if err != nil {
+			err = cmp.Or(l.failure(), err) // if it ended meanwhile, the reason for that
+		}
+		return l.at(), err
 	}
 	select {
 	case <-l.done:
@@ -279,17 +282,6 @@ func (l *login) take(ctx context.Context, step func(context.Context) error) (pla
 	case <-ctx.Done():
 		return l.at(), notConnected("the login is being stored")
 	}
-}
-
-// because is the error of a step; if the login ended meanwhile, the reason for that.
-func (l *login) because(err error) error {
-	if err == nil {
-		return nil
-	}
-	if e := l.failure(); e != nil {
-		return e
-	}
-	return err
 }
 
 // adopt makes the session of the login, whose client has ended, the identity's, and connects it.

@@ -18,7 +18,7 @@ const tokenMargin = 2 * time.Second
 func (n *Network) ShowQR(ctx context.Context, identityID uint64) (platform.LoginStep, error) {
 	if l := n.login(identityID); l != nil && l.qr && l.over() {
 		if err := l.failure(); err != nil {
-			n.forgetLogin(l)
+			n.forgetDone(identityID)
 			return platform.LoginStep{}, err
 		}
 		return l.at(), nil
@@ -30,16 +30,7 @@ func (n *Network) ShowQR(ctx context.Context, identityID uint64) (platform.Login
 	return l.take(ctx, l.showToken)
 }
 
-// forgetLogin forgets a login, or all that has ended if it is that of l.
-func (n *Network) forgetLogin(l *login) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.logins[l.identity] == l {
-		delete(n.logins, l.identity)
-	}
-}
-
-// forgetDone forgets that an identity's last login succeeded: it has ended since.
+// forgetDone forgets how an identity's last login ended: it was told, or is not so any more.
 func (n *Network) forgetDone(identityID uint64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
