@@ -21,7 +21,7 @@ func readHistory(answer tg.MessagesMessagesClass, channel int64) (h platform.His
 		return h, &malformed{fmt.Errorf("messages came as %T", answer)}
 	}
 	page, _ := answer.AsModified()
-	names := namesIn(page.GetChats(), page.GetUsers())
+	names := describeAll(page.GetChats(), page.GetUsers())
 	h.Chat = names.chat(channel)
 	h.Messages = names.messages(page.GetMessages(), channel)
 	return h, nil
@@ -34,13 +34,13 @@ func readDifference(answer tg.UpdatesChannelDifferenceClass, channel int64) (d p
 		d.Pts, d.More = a.Pts, !a.Final
 	case *tg.UpdatesChannelDifferenceTooLong:
 		d.TooLong = true
-		d.Chat = namesIn(a.Chats, a.Users).chat(channel)
+		d.Chat = describeAll(a.Chats, a.Users).chat(channel)
 		if dialog, ok := a.Dialog.(*tg.Dialog); ok {
 			d.Pts, _ = dialog.GetPts()
 		}
 	case *tg.UpdatesChannelDifference:
 		d.Pts, d.More = a.Pts, !a.Final
-		names := namesIn(a.Chats, a.Users)
+		names := describeAll(a.Chats, a.Users)
 		d.Chat = names.chat(channel)
 		all := a.NewMessages
 		for _, u := range a.OtherUpdates {
@@ -62,8 +62,6 @@ func readDifference(answer tg.UpdatesChannelDifferenceClass, channel int64) (d p
 
 // names are the chats and users that an answer mentions.
 type names map[platform.ChatRef]place
-
-func namesIn(chats []tg.ChatClass, users []tg.UserClass) names { return describeAll(chats, users) }
 
 func (n names) chat(channel int64) platform.Chat {
 	p, ok := n[platform.ChatRef{Type: platform.ChatChannel, ID: channel}]

@@ -51,8 +51,7 @@ func (c *connection) mayShow(buttons [][]platform.Button) *platform.Error {
 	if len(buttons) == 0 || !c.isUser() {
 		return nil
 	}
-	return &platform.Error{Kind: platform.Refused, Scope: platform.ScopeContent, Field: "buttons",
-		Err: errors.New("only bots have buttons under their messages: send it as a bot")}
+	return refusedContent("buttons", errors.New("only bots have buttons under their messages: send it as a bot"))
 }
 
 // inlineMarkup are buttons as Telegram takes them; nil for none.

@@ -156,8 +156,8 @@ func (n *Network) storePeers(peers []store.Peer) error {
 	})
 }
 
-func describeAll(chats []tg.ChatClass, users []tg.UserClass) map[platform.ChatRef]place {
-	places := map[platform.ChatRef]place{}
+func describeAll(chats []tg.ChatClass, users []tg.UserClass) names {
+	places := names{}
 	for _, c := range chats {
 		if p, ok := describeChat(c); ok {
 			places[p.ref()] = p
@@ -173,7 +173,7 @@ func describeAll(chats []tg.ChatClass, users []tg.UserClass) map[platform.ChatRe
 
 // follow makes the request one for the page after this one: what comes after the last dialog whose
 // last message is known.
-func follow(request *tg.MessagesGetDialogsRequest, page tg.ModifiedMessagesDialogs, places map[platform.ChatRef]place) bool {
+func follow(request *tg.MessagesGetDialogsRequest, page tg.ModifiedMessagesDialogs, places names) bool {
 	type top struct {
 		chat platform.ChatRef
 		id   int

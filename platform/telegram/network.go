@@ -157,6 +157,7 @@ func New(db *store.DB, cfg Config) (*Network, error) {
 	n := &Network{
 		db: db, cfg: cfg, dc: where, web: webClient(cfg.Private), seenPause: 10 * time.Second, callTime: callTime, hearPause: shortestPause, loginTime: 10 * time.Minute,
 		uploading: uploadTimes{patience: 2 * time.Second, part: 30 * time.Second, retry: time.Second},
+		reads:     turns{next: map[uint64]time.Time{}},
 		up:        make(chan struct{}), connected: make(chan struct{}, 1), connections: map[uint64]*connection{},
 		logins: map[uint64]*login{}, listings: map[uint64]*listing{},
 	}
@@ -174,7 +175,6 @@ func New(db *store.DB, cfg Config) (*Network, error) {
 func (n *Network) Run(ctx context.Context) error {
 	var ids []uint64
 	err := n.db.View(func(tx *store.Tx) error {
-		ids = nil
 		for _, identity := range tx.Identities.Of(Platform) {
 			if identity.State != store.IdentityLogin { // a restricted one still tells its owner, and hears
 				ids = append(ids, identity.ID)

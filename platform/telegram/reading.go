@@ -255,9 +255,6 @@ type turns struct {
 // turn waits until the account may read.
 func (t *turns) turn(ctx context.Context, identityID uint64) error {
 	t.mu.Lock()
-	if t.next == nil {
-		t.next = make(map[uint64]time.Time)
-	}
 	now := time.Now()
 	at := t.next[identityID]
 	if at.Before(now) {

@@ -56,10 +56,7 @@ func (c *connection) settle() {
 		switch {
 		case state == platform.Connected:
 			c.log.Info().Msg("connected to Telegram")
-			select {
-			case c.network.connected <- struct{}{}:
-			default: // it is told already
-			}
+			wake(c.network.connected)
 		case c.status.State == platform.Connected:
 			c.log.Info().Msg("disconnected from Telegram")
 		}

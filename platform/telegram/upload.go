@@ -64,10 +64,12 @@ type upload struct {
 
 // send sends the file in parts, holding two of them in memory. No message is made.
 func (u *upload) send(ctx context.Context, slots chan struct{}) (tg.InputMediaClass, error) {
-	if err := take(ctx, slots); err != nil {
-		return nil, err
+	select {
+	case slots <- struct{}{}:
+		defer func() { <-slots }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
-	defer func() { <-slots }()
 	reading, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stalled := time.AfterFunc(2*sourceLimit, cancel)
@@ -126,15 +128,6 @@ func (r *timely) Read(b []byte) (int, error) {
 	r.limit.Reset(sourceLimit)
 	defer r.limit.Stop()
 	return r.Reader.Read(b)
-}
-
-func take(ctx context.Context, slots chan struct{}) error {
-	select {
-	case slots <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // parts are those of an upload.
