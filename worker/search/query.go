@@ -110,12 +110,7 @@ func (c clause) in(d *store.Document) bool {
 		}
 		return false
 	case c.word():
-		for _, terms := range c.forms {
-			if slices.ContainsFunc(terms, d.Has) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(c.terms(c.words[0]), d.Has)
 	}
 	for _, w := range c.words {
 		if !slices.ContainsFunc(c.terms(w), d.Has) {
@@ -128,12 +123,15 @@ func (c clause) in(d *store.Document) bool {
 	return inRow(d.Text, c.words)
 }
 
-// terms are those of which a message with several words in a row has one for each of them.
+// terms are those of which a message has one for each word.
 func (c clause) terms(w string) []string {
-	if !c.loose {
+	forms := c.forms
+	switch {
+	case c.loose:
+		forms = lookups(w)
+	case !c.word():
 		return []string{w + exact}
 	}
-	forms := lookups(w)
 	return slices.Concat(forms[:]...)
 }
 

@@ -35,11 +35,6 @@ func (q Query) marks() (m marks) {
 				m.terms[term] = true
 			}
 		}
-		for _, terms := range c.forms {
-			for _, term := range terms {
-				m.terms[term] = true
-			}
-		}
 		for _, w := range append(c.words, c.prefix) {
 			if r, size := utf8.DecodeRuneInString(w); size > 0 {
 				m.letters += string(r)
