@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"belfry/store"
+	"belfry/worker"
 )
 
 const (
@@ -174,11 +175,8 @@ type near struct {
 // near returns the documents nearest in meaning to a query, the nearest first. It reads all vectors, a part in each
 // transaction.
 func (w *Worker) near(ctx context.Context, query store.Vector, f Filter) (all []near, err error) {
-	var within map[uint64]bool
-	if err := w.db.View(func(tx *store.Tx) (err error) {
-		within, err = f.documents(tx)
-		return err
-	}); err != nil {
+	within, err := worker.Read(w.db, f.documents)
+	if err != nil {
 		return nil, err
 	}
 	model, scale := w.model(), float64(query.Scale)
@@ -250,10 +248,7 @@ func (w *Worker) Search(ctx context.Context, text string, f Filter, page store.Q
 	number, merged := strings.CutPrefix(page.Cursor, mergedCursor)
 	meant := q.meant()
 	if !merged && (page.Cursor != "" || meant == "" || !w.HasMeaning()) {
-		err = w.db.View(func(tx *store.Tx) (err error) {
-			out.Page, err = Find(tx, q, f, page)
-			return err
-		})
+		out.Page, err = worker.Read(w.db, func(tx *store.Tx) (store.Page[Result], error) { return Find(tx, q, f, page) })
 		return out, err
 	}
 	var by []near
@@ -269,10 +264,7 @@ func (w *Worker) Search(ctx context.Context, text string, f Filter, page store.Q
 			return out, store.Invalid("cursor", "invalid.cursor")
 		}
 	}
-	err = w.db.View(func(tx *store.Tx) (err error) {
-		out.Page, err = merge(tx, q, f, by)
-		return err
-	})
+	out.Page, err = worker.Read(w.db, func(tx *store.Tx) (store.Page[Result], error) { return merge(tx, q, f, by) })
 	if err != nil {
 		return out, err
 	}
