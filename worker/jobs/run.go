@@ -104,7 +104,6 @@ func gone(err error) error {
 func (a attempt) Run(ctx context.Context, job store.Job) (scheduler.Outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit(a.own))
 	defer cancel()
-	var learned func(*store.Tx) error
 	var err error
 	switch act := a.own.Action; act.Type {
 	case store.ActionMessage:
@@ -116,11 +115,7 @@ func (a attempt) Run(ctx context.Context, job store.Job) (scheduler.Outcome, err
 	case store.ActionRule, store.ActionAutocheck:
 		err = a.refused
 	case store.ActionBackup:
-		if err = a.backUp(); err == nil {
-			learned = func(tx *store.Tx) error {
-				return tx.Settings.Set(store.LastBackup, tx.Now().UTC().Format(time.RFC3339))
-			}
-		}
+		err = a.backUp()
 	default:
 		err = fmt.Errorf("this version has no action %q", act.Type)
 	}
@@ -128,10 +123,8 @@ func (a attempt) Run(ctx context.Context, job store.Job) (scheduler.Outcome, err
 		return a.answered(job, err), nil
 	}
 	return scheduler.Outcome{Write: func(tx *store.Tx) error {
-		if learned != nil {
-			if err := learned(tx); err != nil {
-				return err
-			}
+		if a.own.Action.Type == store.ActionBackup {
+			return errors.Join(tx.Settings.NoteBackup(), a.done(tx))
 		}
 		return a.done(tx)
 	}}, nil
