@@ -1,6 +1,7 @@
 package adminbot
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -68,10 +69,7 @@ func (r request) acknowledgeAll(path []string) (screen, error) {
 
 // who is the admin, as the alert remembers who has seen it.
 func (r request) who() string {
-	if r.by != "" {
-		return r.by
-	}
-	return strconv.FormatInt(r.chat, 10)
+	return cmp.Or(r.by, strconv.FormatInt(r.chat, 10))
 }
 
 // stillSo are the alerts that somebody has seen and that are not over.

@@ -178,10 +178,7 @@ func (r request) takeNames(said string) (screen, error) {
 
 // list shows the accounts behind one, in the order in which they were added.
 func (r request) list(after string) (screen, error) {
-	from, err := strconv.ParseUint(after, 10, 64)
-	if err != nil {
-		from = 0
-	}
+	from, _ := strconv.ParseUint(after, 10, 64) // 0 for the first page
 	lines := []string{"🔎 " + r.T("bot.list"), ""}
 	last := button(r.T("bot.back"), pageCheck)
 	var buttons []store.Button
