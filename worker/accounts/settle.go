@@ -156,13 +156,7 @@ func (w *Worker) giveUp(s step, why store.Reason, wait time.Duration, v *verdict
 
 // backoff is how long a site is left alone that was given up for the nth time in a row.
 func (w *Worker) backoff(n int) time.Duration {
-	pause := w.cfg.Backoff
-	for range n - 1 {
-		if pause *= 2; pause >= w.cfg.MaxBackoff {
-			pause = w.cfg.MaxBackoff
-			break
-		}
-	}
+	pause := min(w.cfg.Backoff<<min(n-1, 10), w.cfg.MaxBackoff)
 	return scheduler.Retry{Backoff: pause, Jitter: jitter}.Delay(1)
 }
 

@@ -130,8 +130,8 @@ func (r *reading) choose() (step, store.Reason) {
 		return step{ofMessages, r.counts}, store.Reason{}
 	case free(ofDifference):
 		return step{ofDifference, r.difference}, store.Reason{}
-	case free(ofHistory):
-		return step{ofHistory, r.peek}, store.Reason{}
+	case free(ofHistory): // it shows new messages, too
+		return step{ofHistory, r.after}, store.Reason{}
 	}
 	wait := r.held[ofDifference]
 	if h := r.held[ofHistory]; h.Until.Before(wait.Until) {
@@ -217,10 +217,7 @@ func (r *reading) failed(why store.Reason, err error, most time.Duration, narrow
 	if narrow != nil {
 		failures = max(r.channel.Failures, 1)
 	}
-	pause := r.channel.Interval << min(failures-1, 12)
-	if pause > max(most, r.channel.Interval) {
-		pause = max(most, r.channel.Interval)
-	}
+	pause := min(r.channel.Interval<<min(failures-1, 12), max(most, r.channel.Interval))
 	pause = scheduler.Retry{Backoff: pause, Jitter: send.Jitter}.Delay(1)
 	if narrow != nil {
 		pause = soon
