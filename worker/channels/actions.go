@@ -197,14 +197,12 @@ func Get(tx *store.Tx, id uint64) (store.Channel, error) {
 
 // Pause keeps a channel from being read until it is resumed.
 func (w *Worker) Pause(tx *store.Tx, id uint64) (store.Channel, error) {
-	active := false
-	return w.Change(tx, id, Change{Active: &active})
+	return w.Change(tx, id, Change{Active: new(false)})
 }
 
 // Resume lets a channel be read again, beginning at once with what has come meanwhile.
 func (w *Worker) Resume(tx *store.Tx, id uint64) (store.Channel, error) {
-	active := true
-	return w.Change(tx, id, Change{Active: &active})
+	return w.Change(tx, id, Change{Active: new(true)})
 }
 
 // ReadNow has a channel read at once. Its schedule is not shifted.

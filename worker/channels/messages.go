@@ -145,7 +145,6 @@ func (r *reading) photos(ctx context.Context, messages []platform.Message) (map[
 	}
 	var wanted []platform.Message
 	err := r.db.View(func(tx *store.Tx) error {
-		wanted = nil
 		for _, m := range messages {
 			if m.Photo == nil || m.Date.Before(r.channel.Since) {
 				continue

@@ -8,6 +8,7 @@ import (
 
 	"belfry/platform"
 	"belfry/store"
+	"belfry/worker"
 )
 
 // probed is how many ids after the last message are looked at for the one that cannot be read.
@@ -50,9 +51,6 @@ func (r *reading) page(ctx context.Context) (found, error) {
 	f.more = f.more || r.channel.Place.Again > 0 && r.channel.Place.NextPts != 0
 	return f, nil
 }
-
-// peek looks for new messages in history while Telegram does not want to be asked for differences.
-func (r *reading) peek(ctx context.Context) (found, error) { return r.after(ctx) }
 
 // after reads the messages that follow the last one.
 func (r *reading) after(ctx context.Context) (f found, err error) {
@@ -245,10 +243,8 @@ func (r *reading) othersReadable(ctx context.Context, from int) bool {
 	return len(rows) == 0 && err == nil
 }
 
-func (r *reading) below(from int, age time.Duration, limit int) (rows []store.Message, err error) {
-	err = r.db.View(func(tx *store.Tx) error {
-		rows = tx.Messages.Below(r.channel.ID, from, tx.Now().Add(-age), limit)
-		return nil
+func (r *reading) below(from int, age time.Duration, limit int) ([]store.Message, error) {
+	return worker.Read(r.db, func(tx *store.Tx) ([]store.Message, error) {
+		return tx.Messages.Below(r.channel.ID, from, tx.Now().Add(-age), limit), nil
 	})
-	return rows, err
 }

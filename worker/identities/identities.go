@@ -371,12 +371,8 @@ func Adopt(tx *store.Tx, session []byte, mark string) error {
 }
 
 // List returns the identities in the order in which they were added.
-func List(db *store.DB) (rows []store.Identity, err error) {
-	err = db.View(func(tx *store.Tx) error {
-		rows = slices.Collect(tx.Identities.All())
-		return nil
-	})
-	return rows, err
+func List(db *store.DB) ([]store.Identity, error) {
+	return worker.Read(db, func(tx *store.Tx) ([]store.Identity, error) { return slices.Collect(tx.Identities.All()), nil })
 }
 
 // Users returns the identities that are user accounts.

@@ -26,11 +26,7 @@ func (w *Worker) removeCutOff() error {
 }
 
 func (w *Worker) removePartial(which func(store.MediaFile) bool) error {
-	var gone []store.MediaFile
-	err := w.db.View(func(tx *store.Tx) error {
-		gone = slices.Collect(tx.Media.Partial())
-		return nil
-	})
+	gone, err := worker.Read(w.db, func(tx *store.Tx) ([]store.MediaFile, error) { return slices.Collect(tx.Media.Partial()), nil })
 	for _, f := range gone {
 		if err == nil && which(f) {
 			err = w.db.RemoveMedia(f.ID)
