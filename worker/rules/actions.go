@@ -7,6 +7,7 @@ import (
 
 	"belfry/scheduler"
 	"belfry/store"
+	"belfry/worker"
 )
 
 // Create writes a new rule and its job.
@@ -199,10 +200,7 @@ type History struct {
 
 // SetHistory gives a rule that was imported what its former system has counted.
 func (w *Worker) SetHistory(tx *store.Tx, id uint64, h History) error {
-	rule, err := tx.Rules.Get(id)
-	if err != nil {
-		return err
-	}
-	rule.Executions, rule.Succeeded, rule.Failed, rule.LastAt = h.Executions, h.Succeeded, h.Failed, h.LastAt
-	return tx.Rules.Put(&rule)
+	return worker.Change(tx.Rules.Get, tx.Rules.Put, id, func(rule *store.Rule) {
+		rule.Executions, rule.Succeeded, rule.Failed, rule.LastAt = h.Executions, h.Succeeded, h.Failed, h.LastAt
+	})
 }

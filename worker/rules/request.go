@@ -197,7 +197,6 @@ type target struct {
 // targets returns where a rule posts: as each of its accounts, and on each platform that has none of them.
 func (w *Worker) targets(r store.Rule) (all []target, err error) {
 	err = w.db.View(func(tx *store.Tx) error {
-		all = nil
 		for i, id := range r.Accounts {
 			field := fmt.Sprintf("accounts[%d]", i)
 			identity, err := tx.Identities.Get(id)
@@ -258,8 +257,6 @@ func (w *Worker) samples(r store.Rule) (texts []string, field string) {
 		return c.Items, "content_config.items[]"
 	case "feed":
 		return []string{w.fill(r, feedTemplate(c), []string{"{title}", "News", "{link}", c.FeedURL, "{summary}", "News"})}, "content_config.template"
-	case "ai":
-		return []string{"News"}, "content_config.description"
 	default:
 		if w.HasAI() {
 			return []string{"News"}, "content_config.description"

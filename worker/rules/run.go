@@ -106,12 +106,10 @@ func (w *Worker) finish(tx *store.Tx, job store.Job, t texts, all []made) error 
 		return err
 	}
 	if rule.Stopped { // what was run by hand shows that it works again
-		own, err := tx.Jobs.Get(job.ID)
+		err := worker.Change(tx.Jobs.Get, tx.Jobs.Put, job.ID, func(own *store.Job) {
+			own.Paused = own.Paused && !own.Requested // unless somebody has paused it since
+		})
 		if err != nil {
-			return err
-		}
-		own.Paused = own.Paused && !own.Requested // unless somebody has paused it since
-		if err := tx.Jobs.Put(&own); err != nil {
 			return err
 		}
 	}
@@ -172,12 +170,7 @@ func (w *Worker) failed(r store.Rule, job store.Job, t texts, err error) schedul
 		why.Code, why.N, why.Of = store.ReasonRetry, tries, attempts
 		pause := max(wait, scheduler.Retry{Backoff: backoff, Jitter: jitter}.Delay(tries))
 		return scheduler.Outcome{Again: w.db.Now().Add(pause), Reason: why, Err: err, Write: func(tx *store.Tx) error {
-			rule, err := tx.Rules.Get(job.Subject)
-			if err != nil {
-				return err
-			}
-			rule.Tries, rule.Reason = tries, why
-			return tx.Rules.Put(&rule)
+			return worker.Change(tx.Rules.Get, tx.Rules.Put, job.Subject, func(rule *store.Rule) { rule.Tries, rule.Reason = tries, why })
 		}}
 	}
 	return scheduler.Outcome{Failed: true, Reason: why, Err: err, Write: func(tx *store.Tx) error {
