@@ -93,12 +93,7 @@ func published(p *store.Post) {
 // pause keeps the job of a run from being started again until its post is approved.
 func pause(job store.Job) func(*store.Tx) error {
 	return func(tx *store.Tx) error {
-		own, err := tx.Jobs.Get(job.ID)
-		if err != nil {
-			return err
-		}
-		own.Requested, own.Paused = false, true
-		return tx.Jobs.Put(&own)
+		return worker.Change(tx.Jobs.Get, tx.Jobs.Put, job.ID, func(own *store.Job) { own.Requested, own.Paused = false, true })
 	}
 }
 

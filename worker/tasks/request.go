@@ -258,6 +258,5 @@ func Seconds(s *float64) *time.Duration {
 		return nil
 	}
 	const tooLong = 1e9
-	d := time.Duration(min(max(*s, -tooLong), tooLong) * float64(time.Second))
-	return &d
+	return new(time.Duration(min(max(*s, -tooLong), tooLong) * float64(time.Second)))
 }

@@ -80,12 +80,7 @@ func (s *step) endCall(tx *store.Tx, task store.Task, asked bool) error {
 
 // changePace changes the pace of an account.
 func changePace(tx *store.Tx, identityID uint64, fn func(*store.Pace)) error {
-	pace, err := tx.Paces.Of(identityID)
-	if err != nil {
-		return err
-	}
-	fn(&pace)
-	return tx.Paces.Put(&pace)
+	return worker.Change(tx.Paces.Of, tx.Paces.Put, identityID, fn)
 }
 
 // note counts what became of a delivery and keeps its reason as the task's last error.
