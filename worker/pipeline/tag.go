@@ -11,6 +11,7 @@ import (
 
 	"belfry/platform/ai"
 	"belfry/store"
+	"belfry/worker"
 	"belfry/worker/search"
 )
 
@@ -32,11 +33,7 @@ func (w *Worker) tag(name string, from store.Topic) Stage {
 		if text == "" || !m.DeletedAt.IsZero() {
 			return Result{}, nil
 		}
-		var rules []store.TagRule
-		err := w.db.View(func(tx *store.Tx) error {
-			rules = slices.Collect(tx.TagRules.All())
-			return nil
-		})
+		rules, err := worker.Read(w.db, func(tx *store.Tx) ([]store.TagRule, error) { return slices.Collect(tx.TagRules.All()), nil })
 		if err != nil {
 			return Result{}, err
 		}
