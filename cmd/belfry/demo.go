@@ -161,22 +161,24 @@ func demoPosts(ctx context.Context, svc *service) error {
 		{26 * time.Hour, "Tomorrow's reminder."},
 	}
 	for _, p := range texts {
-		draft, err := svc.workers.posts.Prepare(ctx, posts.Request{
-			Platform: "telegram", Text: p.text, Format: "html",
-			ScheduledTime: svc.db.Now().Add(p.in).Format(time.RFC3339),
-		})
-		if err != nil {
-			return err
-		}
-		err = svc.db.Update(func(tx *store.Tx) error {
-			_, err := svc.workers.posts.Schedule(tx, draft)
-			return err
-		})
-		if err != nil {
+		if err := demoPost(ctx, svc, posts.Request{Platform: "telegram", Text: p.text, Format: "html"}, p.in); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// demoPost schedules a post that is due after some time.
+func demoPost(ctx context.Context, svc *service, r posts.Request, in time.Duration) error {
+	r.ScheduledTime = svc.db.Now().Add(in).Format(time.RFC3339)
+	draft, err := svc.workers.posts.Prepare(ctx, r)
+	if err != nil {
+		return err
+	}
+	return svc.db.Update(func(tx *store.Tx) error {
+		_, err := svc.workers.posts.Schedule(tx, draft)
+		return err
+	})
 }
 
 // demoAccount adds a user account to the demo's Telegram, with groups that it is in. One of them takes
@@ -252,14 +254,7 @@ func demoOwner(ctx context.Context, out io.Writer, tg *telegramtest.Server, bot,
 
 // showCodes prints the codes with which accounts are logged in.
 func showCodes(ctx context.Context, out io.Writer, tg *telegramtest.Server) {
-	every := time.NewTicker(time.Second)
-	defer every.Stop()
-	for shown := ""; ; {
-		select {
-		case <-ctx.Done():
-			return
-		case <-every.C:
-		}
+	for shown := ""; wait(ctx, time.Second); {
 		if code := tg.LoginCode(demoPhone); code != "" && code != shown {
 			shown = code
 			fmt.Fprintf(out, "%s  Telegram to %s  the login code is %s\n", time.Now().Format(time.TimeOnly), demoPhone, code)

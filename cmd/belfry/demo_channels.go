@@ -92,15 +92,11 @@ func readDemoChannels(ctx context.Context, svc *service, account uint64, post fu
 			i++
 			continue
 		}
-		select {
-		case <-ctx.Done():
+		if !wait(ctx, time.Second) {
 			return
-		case <-time.After(time.Second):
 		}
 	}
-	select {
-	case <-ctx.Done():
-	case <-time.After(20 * time.Second):
+	if wait(ctx, 20*time.Second) {
 		post()
 	}
 }

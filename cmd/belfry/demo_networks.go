@@ -60,15 +60,7 @@ func (n demoNetworks) connect(ctx context.Context, svc *service) error {
 		{Platform: "x", Text: "The same news, short: https://belfry.example/news"},
 		{Platform: "instagram", Text: "Good morning from the tower #belfry", Media: []store.Media{{Kind: "photo", URL: "https://media.belfry.example/tower.jpg"}}},
 	} {
-		r.ScheduledTime = svc.db.Now().Add(20 * time.Second).Format(time.RFC3339)
-		draft, err := svc.workers.posts.Prepare(ctx, r)
-		if err == nil {
-			err = svc.db.Update(func(tx *store.Tx) error {
-				_, err := svc.workers.posts.Schedule(tx, draft)
-				return err
-			})
-		}
-		if err != nil {
+		if err := demoPost(ctx, svc, r, 20*time.Second); err != nil {
 			return err
 		}
 	}
@@ -80,14 +72,7 @@ func (n demoNetworks) show(ctx context.Context, out io.Writer) {
 	line := func(at time.Time, network, text string) {
 		fmt.Fprintf(out, "%s  %s  %s\n", at.Local().Format(time.TimeOnly), network, text)
 	}
-	every := time.NewTicker(time.Second)
-	defer every.Stop()
-	for shownI, shownX := 0, 0; ; {
-		select {
-		case <-ctx.Done():
-			return
-		case <-every.C:
-		}
+	for shownI, shownX := 0, 0; wait(ctx, time.Second); {
 		onInstagram, onX := n.instagram.Posts(), n.x.Posts()
 		for _, p := range onInstagram[shownI:] {
 			line(p.At, "Instagram", fmt.Sprintf("%s (%d media)", p.Caption, len(p.Media)))

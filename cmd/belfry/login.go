@@ -179,10 +179,8 @@ func (d *dialog) scan(ctx context.Context) error {
 			fmt.Fprintf(d.out, "%s\nTelegram on your phone: Settings, Devices, Link Desktop Device. The code is replaced every half minute.\n", picture)
 			shown = s.URL
 		}
-		select {
-		case <-ctx.Done():
+		if !wait(ctx, qrPause) {
 			return ctx.Err()
-		case <-time.After(qrPause):
 		}
 	}
 }

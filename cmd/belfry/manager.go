@@ -23,10 +23,8 @@ func askForTime(log zerolog.Logger) (ready func()) {
 			if _, err := daemon.SdNotify(false, fmt.Sprintf("EXTEND_TIMEOUT_USEC=%d", startTime.Microseconds())); err != nil {
 				log.Warn().Err(err).Msg("systemd could not be asked for more time to start")
 			}
-			select {
-			case <-ctx.Done():
+			if !wait(ctx, startTime/4) {
 				return
-			case <-time.After(startTime / 4):
 			}
 		}
 	}()

@@ -131,11 +131,19 @@ func (svc *service) verifyFile(ctx context.Context) error {
 			svc.log.Info().Err(err).Int("problems", len(problems)).Msg("the file was verified")
 		}
 		debug.FreeOSMemory() // what this and the start have needed is garbage now
-		select {
-		case <-ctx.Done():
+		if !wait(ctx, verifyEvery) {
 			return nil
-		case <-time.After(verifyEvery):
 		}
+	}
+}
+
+// wait waits, and reports false if ctx ends meanwhile.
+func wait(ctx context.Context, pause time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(pause):
+		return true
 	}
 }
 

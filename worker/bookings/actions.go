@@ -102,11 +102,10 @@ func (w *Worker) CreateAll(tx *store.Tx, all []Request) ([]store.Booking, error)
 
 func (w *Worker) create(tx *store.Tx, s Settings, r Request) (store.Booking, error) {
 	b := store.Booking{Status: store.BookingBooked, Code: rand.Text()[:16], CreatedAt: tx.Now()}
-	identity, err := bot(tx, r.IdentityID)
-	if err != nil {
+	var err error
+	if b.IdentityID, err = bot(tx, r.IdentityID); err != nil {
 		return b, err
 	}
-	b.IdentityID = identity
 	return b, w.write(tx, s, &b, r)
 }
 
