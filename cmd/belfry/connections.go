@@ -10,6 +10,7 @@ import (
 
 	"belfry/platform/telegram"
 	"belfry/store"
+	"belfry/worker"
 	"belfry/worker/identities"
 	"belfry/worker/notices"
 )
@@ -76,11 +77,8 @@ func (s *settings) adopt(db *store.DB, w *identities.Worker, log zerolog.Logger)
 	if err == nil {
 		data = file
 	} else if strings.HasSuffix(setting, ".session") {
-		adopted := false
-		if e := db.View(func(tx *store.Tx) (err error) {
-			adopted, err = identities.HasAdopted(tx)
-			return err
-		}); e != nil {
+		adopted, e := worker.Read(db, identities.HasAdopted)
+		if e != nil {
 			return e
 		}
 		if adopted { // what it held is in the database
