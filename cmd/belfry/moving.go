@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -69,8 +68,9 @@ func runImport(ctx context.Context, l *local, options importOptions, files []str
 			return err
 		}
 		defer func() { err = errors.Join(err, into.close()) }()
+		into.out, into.json = l.out, l.json
 	}
-	return (&importer{local: into, options: options, out: l.out, json: l.json}).run(ctx, files)
+	return (&importer{local: into, options: options}).run(ctx, files)
 }
 
 // newChannelsImport returns the command that imports the channels of the replaced system and what it has read of them.
@@ -131,8 +131,6 @@ type importedFile struct {
 type importer struct {
 	*local
 	options importOptions
-	out     io.Writer
-	json    bool
 
 	file  importedFile // the present one
 	batch api.ImportBatch
@@ -189,7 +187,7 @@ func (im *importer) importFile(ctx context.Context, name string) error {
 		table := l.Table
 		if len(l.Record) == 0 {
 			if table = im.tableOf(name); !slices.Contains(moving.Tables(), table) {
-				return unknownTable(table)
+				return store.Invalid("--table", "invalid.import_table", table)
 			}
 		}
 		if table != im.batch.Table || len(im.batch.Rows) == maxBatch || im.size+l.Size > maxBatchSize {
@@ -208,10 +206,6 @@ func (im *importer) importFile(ctx context.Context, name string) error {
 		fmt.Fprintf(im.out, "%s: %s\n", name, note)
 	}
 	return err
-}
-
-func unknownTable(table string) error {
-	return store.Invalid("--table", "invalid.import_table", table)
 }
 
 // send has the batch imported.
