@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,11 +53,13 @@ func parseHTML(source string) (styled, error) {
 		if kind == html.CommentToken && strings.HasPrefix(string(raw), "</") {
 			return styled{}, fmt.Errorf("%q at character %d closes nothing", raw, units(source[:at])+1)
 		}
+		if kind == html.TextToken { // before Token, which would change raw
+			r.write(unescape(string(raw)))
+			continue
+		}
 		token := tokens.Token()
 		var err error
 		switch kind {
-		case html.TextToken:
-			r.write(token.Data)
 		case html.StartTagToken, html.SelfClosingTagToken:
 			err = r.start(token, kind == html.SelfClosingTagToken)
 		case html.EndTagToken:
@@ -75,6 +78,14 @@ func parseHTML(source string) (styled, error) {
 	}
 	slices.Reverse(r.found) // tags are found inside out, and read outside in
 	return styled{text: r.text.String(), entities: r.found}, nil
+}
+
+var reference = regexp.MustCompile(`&#?[0-9A-Za-z]+;`)
+
+// unescape reads the character references of a text. As for the Bot API, what lacks the semicolon is none: to HTML,
+// https://example.com/?a=1&copy=2 has a ©.
+func unescape(s string) string {
+	return reference.ReplaceAllStringFunc(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s), html.UnescapeString)
 }
 
 func cut(s string, n int) string {

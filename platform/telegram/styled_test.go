@@ -22,6 +22,7 @@ func TestStyledIsWhatReadersSee(t *testing.T) {
 		{platform.HTML, `<tg-spoiler>a</tg-spoiler><span class="tg-spoiler">b</span>`, "ab", "spoiler:a spoiler:b"},
 		{platform.HTML, `<pre><code class="language-go">x&lt;y</code></pre>`, "x<y", "pre:x<y"},
 		{platform.HTML, `<a href="https://example.com/?a=1&amp;b=2">x</a>`, "x", "link:x:https://example.com/?a=1&b=2"},
+		{platform.HTML, "https://example.com/?a=1&copy=2&currency=RUB &copy;&#8212;&amp;lt;\r\n&nbsp;b&", "https://example.com/?a=1&copy=2&currency=RUB ©—&lt;\n\u00a0b&", ""},
 		{platform.HTML, `<a href="tg://user?id=1">x</a>`, "x", "link:x"},
 		{platform.HTML, "\n<blockquote expandable>дом 😀<br><b>a</b></blockquote>", "дом 😀\na", "quote:дом 😀\na bold:a"},
 		{platform.HTML, `<tg-emoji emoji-id="5368324170671202286">👍</tg-emoji><b><i>z</i></b>`, "👍z", "bold:z italic:z"},
