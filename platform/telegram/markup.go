@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -33,7 +34,7 @@ func parse(format platform.Format, text string) (styled, error) {
 		s, err = parseHTML(text)
 	case platform.Markdown:
 		var b entity.Builder
-		err = markdown.Markdown(strings.NewReader(text), &b, markdown.Options{})
+		err = markdown.Markdown(strings.NewReader(unindent(text)), &b, markdown.Options{})
 		s.text, s.entities = b.Raw()
 	case platform.Plain, "":
 		s.text = text
@@ -44,6 +45,41 @@ func parse(format platform.Format, text string) (styled, error) {
 		return styled{}, err
 	}
 	return s.trim(), nil
+}
+
+var fence = regexp.MustCompile("^(`{3,}|~{3,})[^`]*$")
+
+// unindent moves the lines of a Markdown text that begin with four spaces or a tab to the left, unless they are in a block
+// of code. To CommonMark they are code by that alone, which gotd does not read: it would drop them and what follows.
+func unindent(text string) string {
+	lines := strings.Split(text, "\n")
+	open, mark, pad := "", "", "" // of the block of code that is open: its fence, the signs of its quotation, what was before it
+	for i, line := range lines {
+		words := strings.TrimLeft(line, " \t>")
+		before := line[:len(line)-len(words)]
+		wide := strings.ContainsRune(before, '\t') || strings.Contains(before, "    ")
+		quote := strings.Repeat("> ", strings.Count(before, ">"))
+		switch {
+		case open == "" || len(quote) < len(mark):
+			if open, mark, pad = "", quote, ""; fence.MatchString(words) {
+				open = fence.FindStringSubmatch(words)[1]
+			}
+			if wide {
+				pad = before
+			}
+		case quote == mark && strings.HasPrefix(words, open) && strings.Trim(words, open[:1]+" \t\r") == "" && (pad != "" || !wide):
+			open = ""
+		default:
+			if code, ok := strings.CutPrefix(line, pad); ok && pad != "" {
+				lines[i] = mark + code
+			}
+			continue
+		}
+		if wide {
+			lines[i] = quote + words
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // length is the length of the text in UTF-16 units, as Telegram counts.

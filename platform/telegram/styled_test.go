@@ -30,6 +30,12 @@ func TestStyledIsWhatReadersSee(t *testing.T) {
 		{platform.Markdown, "> quoted\n\n```go\nx<y\n```", "quoted\n\nx<y", "quote:quoted pre:x<y"},
 		{platform.Markdown, "> ```\n> x\n> ```", "x", "quote:x pre:x"},
 		{platform.Markdown, "[x](https://example.com) [y](javascript:alert(1))", "x y", "link:x:https://example.com link:y:javascript:alert(1)"},
+		{platform.Markdown, "a\n\n    b *c*\n\nd\n\n\te", "a\n\nb c\n\nd\n\ne", "italic:c"},
+		{platform.Markdown, "1. a\n\n    - b\n      - c\n\n2. d", "1. a\n\n- b\n- c\n\n2. d", ""},
+		{platform.Markdown, "> a\n>\n>     b\n\nc", "a\n\nb\n\nc", "quote:a\n\nb"},
+		{platform.Markdown, "z\n```\n    a\n\n\tb\n    ```\n```\n\n    c", "z\n\n    a\n\n\tb\n    ```\n\nc", "pre:    a\n\n\tb\n    ```"},
+		{platform.Markdown, "1. a\n\n    ```go\n    if b {\n        c\n    }\n    ```\n\nd", "1. a\n\nif b {\n    c\n}\n\nd", "pre:if b {\n    c\n}"},
+		{platform.Markdown, "> ```\n>     a\nb\n\n    c", "a\n\nb\n\nc", "quote:a pre:a"},
 		{platform.Markdown, "# a <b>b</b>\ntwo", "# a <b>b</b>\ntwo", ""},
 	} {
 		got, err := new(telegram.Network).Styled(c.format, c.in)
