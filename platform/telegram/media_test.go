@@ -58,6 +58,7 @@ func TestMediaArriveFromFilesAndAddresses(t *testing.T) {
 	r := newRoom(t)
 	files := map[string][]byte{
 		"photo.png":  picture(60, 40),
+		"unsplash-1": picture(60, 40),
 		"film.mp4":   film(3 << 20),
 		"report.txt": []byte("all is well"),
 		"large.bin":  bytes.Repeat([]byte("0123456789abcdef"), 11<<20/16),
@@ -86,6 +87,7 @@ func TestMediaArriveFromFilesAndAddresses(t *testing.T) {
 		{platform.Media{Kind: platform.Document, File: "large.bin"}, "document", "large.bin", "large.bin"},
 		{platform.Media{Kind: platform.Photo, URL: web.URL + "/photo.png"}, "photo", "", "photo.png"},
 		{platform.Media{Kind: platform.Photo, URL: web.URL + "/photo.png?chunked"}, "photo", "", "photo.png"},
+		{platform.Media{Kind: platform.Photo, URL: web.URL + "/unsplash-1?w=600"}, "photo", "", "unsplash-1"},
 		{platform.Media{Kind: platform.Video, URL: web.URL + "/film.mp4"}, "video", "film.mp4", "film.mp4"},
 		{platform.Media{Kind: platform.Document, URL: web.URL + "/even.bin?chunked"}, "document", "even.bin", "even.bin"},
 		{platform.Media{Kind: platform.Document, URL: web.URL + "/large.bin?chunked"}, "document", "large.bin", "large.bin"},

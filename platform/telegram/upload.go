@@ -111,9 +111,13 @@ func (u *upload) send(ctx context.Context, slots chan struct{}) (tg.InputMediaCl
 	case size >= 0 && sent != size:
 		return nil, fmt.Errorf("%s changed while it was read: %d bytes instead of %d", c.name, sent, size)
 	}
-	var file tg.InputFileClass = &tg.InputFile{ID: p.id, Parts: p.count, Name: c.name}
+	name := c.name
+	if u.media.Kind == platform.Photo { // nobody sees it, and Telegram refuses what does not end like a photo's
+		name = "photo.jpg"
+	}
+	var file tg.InputFileClass = &tg.InputFile{ID: p.id, Parts: p.count, Name: name}
 	if p.big {
-		file = &tg.InputFileBig{ID: p.id, Parts: p.count, Name: c.name}
+		file = &tg.InputFileBig{ID: p.id, Parts: p.count, Name: name}
 	}
 	return inputMedia(u.media.Kind, c, file), nil
 }

@@ -10,6 +10,7 @@ import (
 	_ "image/jpeg"
 	_ "image/png"
 	"net/http"
+	"regexp"
 	"strings"
 
 	"github.com/gotd/td/bin"
@@ -26,6 +27,9 @@ const (
 	photoSides = 10000 // width and height together, in pixels
 	photoRatio = 20
 )
+
+// photoNames are those that Telegram's own library sends photos under: it adds .jpg to all others.
+var photoNames = regexp.MustCompile(`\.(jpg|jpeg|gif|png|tif|bmp)$`)
 
 // Media is a file in a message.
 type Media struct {
@@ -162,6 +166,9 @@ func (c *call) takeMedia(in tg.InputMediaClass) (*storedMedia, error) {
 		return nil, err
 	}
 	if m.Kind == "photo" {
+		if !photoNames.MatchString(name) {
+			return nil, tgerr.New(400, "PHOTO_EXT_INVALID")
+		}
 		m.MIME = http.DetectContentType(content)
 		if err := checkPhoto(content, m.MIME); err != nil {
 			return nil, err
