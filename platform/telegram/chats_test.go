@@ -493,3 +493,23 @@ func TestANameThatAnotherChannelHasNowIsAskedForAnew(t *testing.T) {
 		t.Errorf("@bells_daily has %d of the 2 posts that came after the first", n)
 	}
 }
+
+func TestAMentionReachesUsersThatTheLoginKnows(t *testing.T) {
+	t.Parallel()
+	r, u := newLoggedIn(t)
+	friend := r.srv.AddUser(telegramtest.User{Phone: "+79990000021", Username: "friend_of_mine", FirstName: "Friend"})
+	r.srv.Write(friend.ID, u.ID, "hello")
+	mention := func(id int64) platform.Post {
+		return platform.Post{Key: id, Text: fmt.Sprintf(`ask <a href="tg://user?id=%d">us</a>`, id), Format: platform.HTML}
+	}
+	for i, id := range []int64{friend.ID, u.ID} {
+		r.mustPublish(mention(id))
+		if m := r.messages()[i]; fmt.Sprint(spell(m.Entities)) != "[mentionname:us]" {
+			t.Errorf("got %+v", m)
+		}
+	}
+	stranger := r.srv.AddUser(telegramtest.User{Phone: "+79990000022", FirstName: "Stranger"})
+	if e := r.refused(mention(stranger.ID), platform.Refused, platform.ScopeContent); !strings.Contains(e.Error(), "@name") || e.Field != "text" {
+		t.Errorf("a user that the login does not know: %v", e)
+	}
+}

@@ -153,6 +153,8 @@ func words(rpc *tgerr.Error) string {
 		return fmt.Sprintf("the text under media is longer than %d characters: shorten it", captionLimit)
 	case "MESSAGE_EMPTY":
 		return "the text is empty"
+	case "ENTITY_MENTION_USER_INVALID":
+		return "the text mentions a user whom this login does not know: write their @name instead of the link"
 	case "MESSAGE_ID_INVALID":
 		return "the message is not there any more"
 	case "MESSAGE_AUTHOR_REQUIRED":

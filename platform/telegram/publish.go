@@ -157,7 +157,9 @@ func (p publisher) attempt(ctx context.Context, d draft) (platform.Receipt, *fai
 	case d.Chat != (platform.ChatRef{}) && d.Chat != o.ref():
 		err = &platform.Error{Kind: platform.Transient, Scope: platform.ScopeChat, Field: "target", Err: errOtherChat}
 	default:
-		updates, sent, err = o.send(ctx)
+		if err = o.mention(ctx); err == nil {
+			updates, sent, err = o.send(ctx)
+		}
 	}
 	if err != nil {
 		e := c.sorted(api, err, sent)
@@ -220,6 +222,34 @@ func (o *outgoing) randomIDs() []int64 {
 		ids[i] = RandomID(o.Key, i)
 	}
 	return ids
+}
+
+// mention adds to the mentions of users the access hashes, without which only bots may name them. What becomes of a user
+// whom the account does not know is for Telegram to say.
+func (o *outgoing) mention(ctx context.Context) error {
+	o.connection.mu.Lock()
+	self := o.connection.self
+	o.connection.mu.Unlock()
+	if self == nil || self.Bot {
+		return nil
+	}
+	for _, e := range o.entities {
+		m, ok := e.(*tg.InputMessageEntityMentionName)
+		if !ok {
+			continue
+		}
+		user := m.UserID.(*tg.InputUser) // [parse] makes no other
+		if user.UserID == self.ID {
+			user.AccessHash = self.AccessHash
+			continue
+		}
+		who, err := o.connection.network.place(ctx, o.connection, o.api, target{typ: store.PeerUser, id: user.UserID})
+		if err != nil && sortError(err, false).Kind != platform.Refused {
+			return err
+		}
+		user.AccessHash = who.AccessHash
+	}
+	return nil
 }
 
 // send makes the messages. sent is false as long as no call has been made that could make one.

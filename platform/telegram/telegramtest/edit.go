@@ -31,7 +31,7 @@ func (c *call) editMessage(req *tg.MessagesEditMessageRequest) (bin.Encoder, err
 		if m.Media != nil {
 			limit, tooLong = captionLimit, "MEDIA_CAPTION_TOO_LONG"
 		}
-		if entities, err = checkText(message, req.Entities, limit, tooLong); err != nil {
+		if entities, err = c.checkText(message, req.Entities, limit, tooLong); err != nil {
 			return nil, err
 		}
 		if utf16Len(message) == 0 && m.Media == nil {

@@ -16,7 +16,7 @@ func (c *call) sendMessage(req *tg.MessagesSendMessageRequest) (bin.Encoder, err
 	if repeated, err := c.repetition(ch, req.RandomID); repeated != nil || err != nil {
 		return repeated, err
 	}
-	entities, err := checkText(req.Message, req.Entities, textLimit, "MESSAGE_TOO_LONG")
+	entities, err := c.checkText(req.Message, req.Entities, textLimit, "MESSAGE_TOO_LONG")
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func (c *call) sendMedia(req *tg.MessagesSendMediaRequest) (bin.Encoder, error) 
 	if repeated, err := c.repetition(ch, req.RandomID); repeated != nil || err != nil {
 		return repeated, err
 	}
-	entities, err := checkText(req.Message, req.Entities, captionLimit, "MEDIA_CAPTION_TOO_LONG")
+	entities, err := c.checkText(req.Message, req.Entities, captionLimit, "MEDIA_CAPTION_TOO_LONG")
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (c *call) sendMultiMedia(req *tg.MessagesSendMultiMediaRequest) (bin.Encode
 	media := make([]*storedMedia, len(req.MultiMedia))
 	entities := make([][]tg.MessageEntityClass, len(req.MultiMedia))
 	for i, item := range req.MultiMedia {
-		if entities[i], err = checkText(item.Message, item.Entities, captionLimit, "MEDIA_CAPTION_TOO_LONG"); err != nil {
+		if entities[i], err = c.checkText(item.Message, item.Entities, captionLimit, "MEDIA_CAPTION_TOO_LONG"); err != nil {
 			return nil, err
 		}
 		if item.RandomID == 0 {

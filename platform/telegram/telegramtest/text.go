@@ -28,7 +28,7 @@ type Entity struct {
 func utf16Len(s string) int { return len(utf16.Encode([]rune(strings.TrimSpace(s)))) }
 
 // checkText refuses what Telegram refuses of a text, and returns the entities as readers get them.
-func checkText(text string, in []tg.MessageEntityClass, limit int, tooLong string) ([]tg.MessageEntityClass, error) {
+func (c *call) checkText(text string, in []tg.MessageEntityClass, limit int, tooLong string) ([]tg.MessageEntityClass, error) {
 	units := len(utf16.Encode([]rune(text)))
 	if units > limit {
 		return nil, tgerr.New(400, tooLong)
@@ -43,6 +43,9 @@ func checkText(text string, in []tg.MessageEntityClass, limit int, tooLong strin
 		}
 		if mention, ok := e.(*tg.InputMessageEntityMentionName); ok {
 			user, ok := mention.UserID.(*tg.InputUser)
+			if ok {
+				_, ok = c.account(user.UserID, user.AccessHash)
+			}
 			if !ok {
 				return nil, tgerr.New(400, "ENTITY_MENTION_USER_INVALID")
 			}
