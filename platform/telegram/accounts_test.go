@@ -90,6 +90,19 @@ func TestLoginByCodeIsKeptAcrossRestarts(t *testing.T) {
 	}
 }
 
+func TestLoginWithACodeThatCameByEmail(t *testing.T) {
+	t.Parallel()
+	r, _ := newUser(t, telegramtest.User{Email: true, Password: password})
+	got, err := r.network.SendCode(r.ctx, r.id, phone)
+	if got = r.step(got, err, platform.LoginCode); got.Via != "email" {
+		t.Errorf("step %+v", got)
+	}
+	got, err = r.network.EnterCode(r.ctx, r.id, r.code())
+	r.step(got, err, platform.LoginPassword)
+	got, err = r.network.EnterPassword(r.ctx, r.id, password)
+	r.step(got, err, platform.LoginDone)
+}
+
 func TestLoginWithATwoStepPassword(t *testing.T) {
 	t.Parallel()
 	r, _ := newUser(t, telegramtest.User{Password: password, PasswordHint: "a horse"})

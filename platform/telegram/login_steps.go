@@ -35,11 +35,14 @@ func (l *login) sendCode(ctx context.Context, phone string) error {
 
 func (l *login) enterCode(ctx context.Context, code string) error {
 	l.mu.Lock()
-	phone, hash := l.step.Phone, l.hash
+	request := &tg.AuthSignInRequest{PhoneNumber: l.step.Phone, PhoneCodeHash: l.hash}
+	if l.step.Via == "email" { // as a phone's it would be wrong
+		request.EmailVerification = &tg.EmailVerificationCode{Code: code}
+	} else {
+		request.PhoneCode = code
+	}
 	l.mu.Unlock()
-	authorization, err := l.client.API().AuthSignIn(ctx, &tg.AuthSignInRequest{
-		PhoneNumber: phone, PhoneCodeHash: hash, PhoneCode: code,
-	})
+	authorization, err := l.client.API().AuthSignIn(ctx, request)
 	if needsPassword(err) {
 		return l.askPassword(ctx)
 	}

@@ -36,9 +36,9 @@ func loginError(err error) *platform.Error {
 		e.Kind, e.Scope, e.Field, e.Err = kind, platform.ScopeIdentity, field, worded{words, err}
 	}
 	switch rpc.Type {
-	case "PHONE_CODE_INVALID", "PHONE_CODE_EMPTY":
+	case "PHONE_CODE_INVALID", "PHONE_CODE_EMPTY", "CODE_INVALID":
 		say(platform.Refused, "code", "this is not the code that Telegram sent")
-	case "PHONE_CODE_EXPIRED", "PHONE_CODE_HASH_EMPTY", "PHONE_HASH_EXPIRED":
+	case "PHONE_CODE_EXPIRED", "PHONE_CODE_HASH_EMPTY", "PHONE_HASH_EXPIRED", "EMAIL_VERIFY_EXPIRED":
 		say(platform.Refused, "code", "the code is no longer good: ask for a new code")
 	case "PHONE_NUMBER_INVALID":
 		say(platform.Refused, "phone", "this is not a phone number: write it with the country's code")

@@ -15,6 +15,7 @@ type User struct {
 	Username, FirstName, LastName string // the user name without @
 	Password                      string // of two-step verification; empty: none
 	PasswordHint                  string
+	Email                         bool // codes are sent by e-mail
 }
 
 // account is a user or a bot.

@@ -78,6 +78,9 @@ func (c *call) sendCode(req *tg.AuthSendCodeRequest) (bin.Encoder, error) {
 	answer := &tg.AuthSentCode{Type: &tg.AuthSentCodeTypeApp{Length: codeLength}, PhoneCodeHash: sent.hash}
 	answer.SetNextType(&tg.AuthCodeTypeSMS{})
 	answer.SetTimeout(60)
+	if a := c.srv.names[number].account; a != nil && a.Email {
+		answer = &tg.AuthSentCode{Type: &tg.AuthSentCodeTypeEmailCode{EmailPattern: "b***@example.com", Length: codeLength}, PhoneCodeHash: sent.hash}
+	}
 	answer.SetFlags()
 	return answer, nil
 }
@@ -123,15 +126,21 @@ func (c *call) sentCode(phone, hash string) (number string, sent code, err error
 
 func (c *call) signIn(req *tg.AuthSignInRequest) (bin.Encoder, error) {
 	number, sent, err := c.sentCode(req.PhoneNumber, req.PhoneCodeHash)
+	a, entered := c.srv.names[number].account, req.PhoneCode
+	if a != nil && a.Email {
+		entered = ""
+		if by, ok := req.EmailVerification.(*tg.EmailVerificationCode); ok {
+			entered = by.Code
+		}
+	}
 	switch {
-	case req.PhoneCode == "":
+	case entered == "":
 		return nil, tgerr.New(400, "PHONE_CODE_EMPTY")
 	case err != nil:
 		return nil, err
-	case req.PhoneCode != sent.digits:
+	case entered != sent.digits:
 		return nil, tgerr.New(400, "PHONE_CODE_INVALID")
 	}
-	a := c.srv.names[number].account
 	if a == nil {
 		return &tg.AuthAuthorizationSignUpRequired{}, nil // the code stays good for signing up
 	}
