@@ -135,6 +135,12 @@ func TestALinkToATopicIsRefused(t *testing.T) {
 			}
 		}
 	}
+	// Where Telegram could not be asked when the post was made, nothing has refused it before.
+	e := r.refused(platform.Post{Key: 1, Text: "x", Target: "t.me/the_forum/5"}, platform.Refused, platform.ScopeChat)
+	if e.Field != "target" {
+		t.Errorf("publish: %+v", e)
+	}
+	r.mustPublish(platform.Post{Key: 2, Text: "x", Target: "t.me/the_group/5"})
 }
 
 func TestReachAsksOnceAndNoticesThatTheBotMayNotPost(t *testing.T) {

@@ -151,7 +151,9 @@ func (p publisher) attempt(ctx context.Context, d draft) (platform.Receipt, *fai
 	o := outgoing{api: api, connection: c, draft: d}
 	var updates tg.UpdatesClass
 	var sent bool
-	o.place, err = p.network.place(ctx, c, api, d.target)
+	if o.place, err = p.network.place(ctx, c, api, d.target); err == nil {
+		err = d.target.fits(o.place)
+	}
 	switch {
 	case err != nil:
 	case d.Chat != (platform.ChatRef{}) && d.Chat != o.ref():
