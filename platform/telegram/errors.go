@@ -165,6 +165,10 @@ func words(rpc *tgerr.Error) string {
 		return "the photo is too large or too narrow: width and height together may be 10000 pixels, one at most 20 times the other"
 	case "IMAGE_PROCESS_FAILED", "PHOTO_SAVE_FILE_INVALID", "PHOTO_INVALID", "PHOTO_EXT_INVALID":
 		return "Telegram cannot read the photo: use JPEG or PNG up to 10 MB, or send it as a document"
+	case "VIDEO_CONTENT_TYPE_INVALID", "VIDEO_FILE_INVALID":
+		return "Telegram cannot read the video: use MP4, or send it as a document"
+	case "MEDIA_INVALID", "MEDIA_EMPTY":
+		return "Telegram cannot read the file as a photo or video: send it as a document"
 	case "USER_BANNED_IN_CHANNEL":
 		return "this login is banned in the chat, or Telegram has restricted it: ask @SpamBot"
 	case "PEER_FLOOD", "USER_RESTRICTED":

@@ -70,6 +70,15 @@ func TestARefusalSaysWhatIsWrongAndWhatHelps(t *testing.T) {
 			t.Errorf("%s: %s", message, words)
 		}
 	}
+	r.file("a.mp4", film(1000))
+	for i, message := range []string{"VIDEO_FILE_INVALID", "VIDEO_CONTENT_TYPE_INVALID", "MEDIA_INVALID", "MEDIA_EMPTY"} {
+		r.srv.Fail("messages.sendMedia", 1, 400, message)
+		words := r.refused(platform.Post{Key: int64(i + 100), Media: []platform.Media{{Kind: platform.Video, File: "a.mp4"}}},
+			platform.Refused, platform.ScopeContent).Error()
+		if !strings.Contains(words, "as a document") {
+			t.Errorf("%s: %s", message, words)
+		}
+	}
 }
 
 func TestErrorBeforeTheMessageIsSentIsNotAnUnknownOutcome(t *testing.T) {
