@@ -7,6 +7,7 @@ require (
 	codeberg.org/readeck/go-readability/v2 v2.1.1
 	filippo.io/age v1.3.1
 	github.com/a-h/templ v0.3.977
+	github.com/abema/go-mp4 v1.4.1
 	github.com/alicebob/sqlittle v1.5.0
 	github.com/arran4/golang-ical v0.3.4
 	github.com/blevesearch/snowballstem v0.9.0

@@ -113,9 +113,10 @@ func (n *Network) checkFile(m platform.Media) error {
 type content struct {
 	io.Reader
 	io.Closer
-	size int64 // bytes; -1 if only reading tells
-	name string
-	mime string
+	source io.Reader // beneath Reader
+	size   int64     // bytes; -1 if only reading tells
+	name   string
+	mime   string
 }
 
 // open opens an attachment and finds out what it is. An error that will not pass is a
@@ -133,7 +134,7 @@ func (n *Network) open(ctx context.Context, m platform.Media) (c *content, err e
 		return nil, err
 	}
 	head := bufio.NewReader(c.Reader)
-	c.Reader = head
+	c.source, c.Reader = c.Reader, head
 	start, err := head.Peek(512)
 	if err != nil && !errors.Is(err, io.EOF) {
 		c.Close()
@@ -188,7 +189,7 @@ func (n *Network) openUploaded(m platform.Media) (*content, error) {
 		f.Close()
 		return nil, err
 	}
-	return &content{Reader: f, Closer: f, size: f.Size, name: cmp.Or(m.Name, f.Name)}, nil
+	return &content{Reader: f.ReadCloser, Closer: f, size: f.Size, name: cmp.Or(m.Name, f.Name)}, nil
 }
 
 // openFile opens a file below the media folder.
@@ -325,8 +326,7 @@ func inputMedia(kind platform.MediaKind, c *content, file tg.InputFileClass) tg.
 		Attributes: []tg.DocumentAttributeClass{&tg.DocumentAttributeFilename{FileName: c.name}},
 	}
 	if kind == platform.Video {
-		// Telegram finds out length and dimensions by itself.
-		media.Attributes = append(media.Attributes, &tg.DocumentAttributeVideo{SupportsStreaming: true})
+		media.Attributes = append(media.Attributes, videoAttribute(c.source))
 	} else {
 		media.ForceFile = true
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"image"
 	"image/png"
 	"io"
@@ -16,6 +17,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/abema/go-mp4"
 
 	"belfry/platform"
 	"belfry/platform/telegram"
@@ -33,6 +36,50 @@ func picture(width, height int) []byte {
 // film begins like an MP4 and is as long as wanted.
 func film(size int) []byte {
 	return append([]byte("\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom"), bytes.Repeat([]byte("film"), size/4)...)
+}
+
+// mp4Film is a film of a phone that was held upright: 640 by 480 pixels as it lies in the file, 12.5 s long.
+func mp4Film(t *testing.T) []byte {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "film.mp4")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	w := mp4.NewWriter(f)
+	box := func(kind mp4.BoxType, inside func() error) error {
+		if _, err := w.StartBox(&mp4.BoxInfo{Type: kind}); err != nil {
+			return err
+		}
+		err := inside()
+		_, end := w.EndBox()
+		return errors.Join(err, end)
+	}
+	payload := func(b mp4.IImmutableBox) func() error {
+		return func() error { _, err := mp4.Marshal(w, b, mp4.Context{}); return err }
+	}
+	err = errors.Join(
+		box(mp4.BoxTypeFtyp(), payload(&mp4.Ftyp{MajorBrand: [4]byte{'m', 'p', '4', '2'}})),
+		box(mp4.BoxTypeMdat(), payload(&mp4.Mdat{Data: bytes.Repeat([]byte("film"), 1<<18)})),
+		box(mp4.BoxTypeMoov(), func() error {
+			return errors.Join(
+				box(mp4.BoxTypeMvhd(), payload(&mp4.Mvhd{Timescale: 1000, DurationV0: 12500})),
+				box(mp4.BoxTypeTrak(), func() error {
+					return box(mp4.BoxTypeTkhd(), payload(&mp4.Tkhd{Width: 640 << 16, Height: 480 << 16, Matrix: [9]int32{0, 1 << 16, 0, -1 << 16}}))
+				}),
+				box(mp4.BoxTypeTrak(), func() error { return box(mp4.BoxTypeTkhd(), payload(&mp4.Tkhd{Matrix: [9]int32{1 << 16}})) }),
+			)
+		}),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
 }
 
 func (r *room) file(name string, content []byte) {
@@ -105,6 +152,23 @@ func TestMediaArriveFromFilesAndAddresses(t *testing.T) {
 		}
 		if test.kind == "video" && !m.Media.SupportsStreaming {
 			t.Error("the video cannot be streamed")
+		}
+	}
+}
+
+// Telegram shows a large video of which it is told nothing as a square.
+func TestAVideoIsShownAsItWasFilmed(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	film := mp4Film(t)
+	r.file("film.mp4", film)
+	id := r.upload("film.mp4", "video", film)
+	for i, m := range []platform.Media{{Kind: platform.Video, File: "film.mp4"}, {Kind: platform.Video, ID: id}} {
+		r.mustPublish(platform.Post{Key: int64(i + 1), Media: []platform.Media{m}})
+		got := r.messages()[i].Media
+		checkMedia(t, got, "video", "film.mp4", film)
+		if got.Width != 480 || got.Height != 640 || got.Duration != 12.5 {
+			t.Errorf("%+v: %d × %d pixels, %v s", m, got.Width, got.Height, got.Duration)
 		}
 	}
 }

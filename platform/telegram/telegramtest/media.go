@@ -39,7 +39,10 @@ type Media struct {
 	Size   int64
 	SHA256 string // of the content, hexadecimal
 
-	SupportsStreaming bool // of videos
+	// Of videos.
+	SupportsStreaming bool
+	Width, Height     int
+	Duration          float64 // seconds
 }
 
 type uploadKey struct{ user, file int64 }
@@ -153,6 +156,7 @@ func (c *call) takeMedia(in tg.InputMediaClass) (*storedMedia, error) {
 			case *tg.DocumentAttributeVideo:
 				if !in.ForceFile && strings.HasPrefix(in.MimeType, "video/") {
 					m.Kind, m.SupportsStreaming = "video", a.SupportsStreaming
+					m.Width, m.Height, m.Duration = a.W, a.H, a.Duration
 				}
 			case *tg.DocumentAttributeFilename:
 				m.Name = a.FileName
