@@ -208,15 +208,11 @@ func getAccount(tx *store.Tx, id uint64) (store.Account, error) { return tx.Acco
 
 // account is one account: what is believed of it, and what the checks have said.
 func (s accountPages) account(v view) (screen, error) {
-	number, err := v.number()
-	if err != nil {
-		return screen{}, err
-	}
 	var a store.Account
 	var link string
 	var results store.Page[store.AccountResult]
-	err = s.DB.View(func(tx *store.Tx) (err error) {
-		if a, err = tx.Accounts.Get(number); err != nil {
+	err := s.DB.View(func(tx *store.Tx) (err error) {
+		if a, err = tx.Accounts.Get(v.number()); err != nil {
 			return err
 		}
 		link = s.worker.ProfileLinks(tx)(a)

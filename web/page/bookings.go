@@ -96,16 +96,12 @@ func (s bookingPages) bookings(v view) (screen, error) {
 
 // booking is one booking: its messages, and what its client has answered.
 func (s bookingPages) booking(v view) (screen, error) {
-	number, err := v.number()
-	if err != nil {
-		return screen{}, err
-	}
 	var b store.Booking
 	var overlaps []uint64
 	var login store.Identity
 	var link string
-	err = s.DB.View(func(tx *store.Tx) (err error) {
-		if b, err = tx.Bookings.Get(number); err != nil {
+	err := s.DB.View(func(tx *store.Tx) (err error) {
+		if b, err = tx.Bookings.Get(v.number()); err != nil {
 			return err
 		}
 		overlaps, link = bookings.Overlaps(tx, []store.Booking{b})[b.ID], bookings.ClientLink(tx, b)

@@ -71,17 +71,14 @@ func (s channelPages) list(v view) (screen, error) {
 
 // channel is one channel with its messages.
 func (s channelPages) channel(v view) (screen, error) {
-	number, err := v.number()
-	if err != nil {
-		return screen{}, err
-	}
+	number := v.number()
 	var status channels.Status
 	var account store.Identity
 	var accounts []store.Identity
 	var list store.Page[store.Message]
 	var related []search.Related
 	var tags []search.Count
-	err = s.DB.View(func(tx *store.Tx) error {
+	err := s.DB.View(func(tx *store.Tx) error {
 		c, err := channels.Get(tx, number)
 		if err != nil {
 			return err
@@ -151,12 +148,8 @@ func (v view) messageText(m store.Message) string {
 
 // change changes the interval of a channel, or the account that reads it.
 func (s channelPages) change(c echo.Context, v view, f form) error {
-	number, err := v.number()
-	if err != nil {
-		return err
-	}
-	every := minutes(f.get("interval"))
-	err = s.DB.Update(func(tx *store.Tx) error {
+	number, every := v.number(), minutes(f.get("interval"))
+	err := s.DB.Update(func(tx *store.Tx) error {
 		return failure(s.worker.Change(tx, number, channels.Change{Interval: &every, IdentityID: f.number("identity_id")}))
 	})
 	v.path = channelPath(number)

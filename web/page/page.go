@@ -119,13 +119,10 @@ func (s *Server) view(c echo.Context) view {
 	return v
 }
 
-// number returns the id of the record that the page is about.
-func (v view) number() (uint64, error) {
-	n, err := strconv.ParseUint(v.id, 10, 64)
-	if err != nil {
-		return 0, echo.ErrNotFound
-	}
-	return n, nil
+// number is the id of the record that the page is about; 0, which no record has, where the path names none.
+func (v view) number() uint64 {
+	n, _ := strconv.ParseUint(v.id, 10, 64)
+	return n
 }
 
 // done is the sentence about what was just done; empty if that is not known.

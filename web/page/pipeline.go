@@ -103,13 +103,10 @@ func messagePath(n uint64) string { return "/messages/" + id(n) }
 
 // message is one message with its passport: what the stages made of it.
 func (s pipelinePages) message(v view) (screen, error) {
-	number, err := v.number()
-	if err != nil {
-		return screen{}, err
-	}
+	number := v.number()
 	var m store.Message
 	var channel store.Channel
-	err = s.DB.View(func(tx *store.Tx) (err error) {
+	err := s.DB.View(func(tx *store.Tx) (err error) {
 		if m, err = tx.Messages.Get(number); err == nil {
 			channel, err = tx.Channels.Get(m.ChannelID)
 		}

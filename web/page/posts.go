@@ -128,17 +128,13 @@ func (v view) reasonInList(p store.Post) string {
 
 // post is one post: as readers see it, how it stands, what can be done, what happened.
 func (s postPages) post(v view) (screen, error) {
-	number, err := v.number()
-	if err != nil {
-		return screen{}, err
-	}
 	var p store.Post
 	var job store.Job
 	var login store.Identity
 	var runs store.Page[store.Run]
 	var group []store.Post
-	err = s.DB.View(func(tx *store.Tx) (err error) {
-		if p, err = tx.Posts.Get(number); err != nil {
+	err := s.DB.View(func(tx *store.Tx) (err error) {
+		if p, err = tx.Posts.Get(v.number()); err != nil {
 			return err
 		}
 		if job, err = tx.Jobs.ByName(p.JobName()); err != nil && !errors.Is(err, store.ErrNotFound) {

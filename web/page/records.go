@@ -21,12 +21,8 @@ func fetch[T any](s *Server, find func(*store.Tx) (T, error)) (found T, err erro
 type getter[T any] func(tx *store.Tx, id uint64) (T, error)
 
 // named is the record that the path names.
-func named[T any](v view, get getter[T]) (record T, err error) {
-	number, err := v.number()
-	if err != nil {
-		return record, err
-	}
-	return fetch(v.server, func(tx *store.Tx) (T, error) { return get(tx, number) })
+func named[T any](v view, get getter[T]) (T, error) {
+	return fetch(v.server, func(tx *store.Tx) (T, error) { return get(tx, v.number()) })
 }
 
 // of is the handler of a page or a form about the record that the path names.

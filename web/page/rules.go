@@ -83,22 +83,18 @@ func (s rulePages) rules(v view) (screen, error) {
 
 // rule is one rule: how it stands, its next times, what it posted last. dry is what a dry run has shown, or nil.
 func (s rulePages) rule(v view, dry templ.Component) (screen, error) {
-	number, err := v.number()
-	if err != nil {
-		return screen{}, err
-	}
 	var status rules.Status
 	var made store.Page[store.Post]
 	var runs store.Page[store.Run]
-	err = s.DB.View(func(tx *store.Tx) error {
-		r, err := tx.Rules.Get(number)
+	err := s.DB.View(func(tx *store.Tx) error {
+		r, err := tx.Rules.Get(v.number())
 		if err != nil {
 			return err
 		}
 		if status, err = rules.StatusOf(tx, r); err != nil {
 			return err
 		}
-		if made, err = tx.Posts.OfRule(number, store.Query{Limit: 10}); err != nil {
+		if made, err = tx.Posts.OfRule(r.ID, store.Query{Limit: 10}); err != nil {
 			return err
 		}
 		runs, err = tx.Runs.Of(r.JobName(), store.Query{Limit: shownRuns})
@@ -131,13 +127,9 @@ func (v view) ruleState(s rules.Status) (class, name string) {
 // dryRun shows what a rule would post now.
 func (s rulePages) dryRun(c echo.Context) error {
 	v := s.view(c)
-	number, err := v.number()
-	if err != nil {
-		return err
-	}
 	allowTime(c)
-	v.path = rulePath(number)
-	all, why, err := s.worker.DryRun(c.Request().Context(), number)
+	v.path = rulePath(v.number())
+	all, why, err := s.worker.DryRun(c.Request().Context(), v.number())
 	status := http.StatusOK
 	if v.wrong = v.refusal(err); v.wrong != "" {
 		status = http.StatusConflict

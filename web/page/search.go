@@ -174,10 +174,7 @@ func (s searchPages) addWatch(c echo.Context, v view, f form) error {
 
 // actOnWatch pauses or resumes a watch.
 func (s searchPages) actOnWatch(c echo.Context) error {
-	number, err := s.view(c).number()
-	if err != nil {
-		return err
-	}
+	number := s.view(c).number()
 	act, done := s.worker.PauseWatch, "watch-paused"
 	if c.FormValue("do") == "resume" {
 		act, done = s.worker.ResumeWatch, "watch-resumed"

@@ -60,10 +60,7 @@ func (s *Server) step(g *echo.Group, st step) {
 		if err != nil {
 			return err
 		}
-		number, err := v.number()
-		if err != nil {
-			return err
-		}
+		number := v.number()
 		if st.outside != nil {
 			allowTime(c)
 			err = st.outside(c.Request().Context(), number)
@@ -97,17 +94,13 @@ type button struct {
 func (s *Server) buttons(g *echo.Group, path string, load func(view) (screen, error), all map[string]button) {
 	g.POST(path, func(c echo.Context) error {
 		v := s.view(c)
-		number, err := v.number()
-		if err != nil {
-			return err
-		}
 		b, known := all[c.FormValue("do")]
 		if !known {
 			return echo.ErrBadRequest
 		}
 		allowTime(c)
 		v.path = c.Request().URL.Path
-		err = b.act(c.Request().Context(), number)
+		err := b.act(c.Request().Context(), v.number())
 		if err == nil {
 			return did(c, cmp.Or(c.FormValue("back"), v.path), b.done)
 		}
