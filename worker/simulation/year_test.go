@@ -1,6 +1,7 @@
 package simulation_test
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -17,6 +18,7 @@ import (
 	"belfry/worker/channels/channelstest"
 	"belfry/worker/identities/identitiestest"
 	"belfry/worker/jobs/jobstest"
+	"belfry/worker/moving"
 	"belfry/worker/notices/noticestest"
 	"belfry/worker/posts/poststest"
 	"belfry/worker/rules/rulestest"
@@ -39,6 +41,12 @@ func TestMain(m *testing.M) {
 // parts are what the simulated program consists of.
 func parts() []simulation.Part {
 	posts, tasks, notices := poststest.New(), taskstest.New(), noticestest.New()
+	posts.Import = func(into *simulation.Process, row map[string]string) (taken bool, err error) {
+		report, err := moving.New(into.DB, moving.Workers{Posts: posts.Worker}).Import(context.Background(), moving.Batch{
+			Table: "scheduled_posts", Publish: true, Rows: []moving.Row{{Line: 1, Values: row}},
+		})
+		return err == nil && report.Made+report.Changed > 0, err
+	}
 	alerts, accounts := alertstest.New(notices), accountstest.New(notices)
 	rules := rulestest.New(posts)
 	bot := adminbottest.New(adminbottest.Parts{Posts: posts, Tasks: tasks, Accounts: accounts, Alerts: alerts, Notices: notices})

@@ -32,12 +32,13 @@ type Part struct {
 	judged int64              // the last message of the ledger
 	sent   map[string][]int64 // messages by their texts
 
-	changes map[string]int // by job: what it sends after one is something new
+	changes map[string]int       // by job: what it sends after one is something new
+	made    map[string]time.Time // by job: when, in the bubble's time
 }
 
 // New returns the part of a world. It is started after the part with the posts.
 func New(posts *poststest.Part) *Part {
-	return &Part{posts: posts, sent: map[string][]int64{}, changes: map[string]int{}}
+	return &Part{posts: posts, sent: map[string][]int64{}, changes: map[string]int{}, made: map[string]time.Time{}}
 }
 
 // Part is what the simulation plays.
@@ -102,7 +103,8 @@ func (p *Part) create(w *simulation.World, r *rand.Rand) {
 		w.Note("make a job %+v: %v", q, err)
 		return
 	}
-	_, err = process.Update(func(tx *store.Tx) error {
+	var job store.Job
+	_, err = process.Update(func(tx *store.Tx) (err error) {
 		n := 0
 		for range tx.OwnJobs.All() {
 			n++
@@ -110,9 +112,10 @@ func (p *Part) create(w *simulation.World, r *rand.Rand) {
 		if n >= mostJobs {
 			return nil
 		}
-		_, err := p.worker.Create(tx, draft)
+		job, err = p.worker.Create(tx, draft)
 		return err
 	})
+	p.made[job.Name] = time.Now()
 	w.Note("make a job %+v: %v", q, err)
 }
 
@@ -198,7 +201,7 @@ func (p *Part) daily(w *simulation.World, tx *store.Tx) {
 	}
 	for own := range tx.OwnJobs.All() {
 		runs, err := tx.Runs.Of(own.JobName(), store.Query{Limit: 500})
-		if err != nil || runs.Next != "" || tx.Now().Sub(own.CreatedAt) > judgedFor {
+		if err != nil || runs.Next != "" || w.Latest(p.made[own.JobName()]).Sub(own.CreatedAt) > judgedFor {
 			continue
 		}
 		w.Judged(1)

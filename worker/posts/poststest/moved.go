@@ -1,13 +1,11 @@
 package poststest
 
 import (
-	"context"
 	"errors"
 	"math/rand/v2"
 	"time"
 
 	"belfry/store"
-	"belfry/worker/moving"
 	"belfry/worker/simulation"
 )
 
@@ -20,14 +18,12 @@ func (p *Part) move(w *simulation.World, r *rand.Rand) {
 	}
 	says, target := text(wi.tag, tag(r.Uint64())), targets[r.IntN(len(targets))]
 	process := w.Process()
-	report, err := moving.New(process.DB, moving.Workers{Posts: p.Worker}).Import(context.Background(), moving.Batch{
-		Table: "scheduled_posts", Publish: true, Rows: []moving.Row{{Line: 1, Values: map[string]string{
-			"id": wi.tag, "platform": telegram, "account_id": target, "status": "scheduled", "text": says, "scheduled_time": at.Format(time.RFC3339Nano),
-		}}},
+	taken, err := p.Import(process, map[string]string{
+		"id": wi.tag, "platform": telegram, "account_id": target, "status": "scheduled", "text": says, "scheduled_time": at.Format(time.RFC3339Nano),
 	})
 	doubt := errors.Is(err, store.ErrUnavailable)
-	w.Note("import post %s for %s in %s: %+v, %v", wi.tag, at.Format(time.DateTime), target, report, err)
-	if err != nil && !doubt || report.Made+report.Changed == 0 && !doubt {
+	w.Note("import post %s for %s in %s: %t, %v", wi.tag, at.Format(time.DateTime), target, taken, err)
+	if !taken && !doubt {
 		return
 	}
 	var post store.Post

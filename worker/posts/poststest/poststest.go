@@ -22,6 +22,8 @@ const telegram = "telegram"
 // Part is the posts of one world.
 type Part struct {
 	Worker *posts.Worker // of the process that runs
+	// Import imports a row of scheduled_posts, and reports whether it has made or changed a post.
+	Import func(into *simulation.Process, row map[string]string) (taken bool, err error)
 
 	world   *simulation.World
 	process *simulation.Process

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"belfry/store"
-	"belfry/worker/identities"
+	"belfry/worker"
 	"belfry/worker/posts"
 	"belfry/worker/simulation"
 )
@@ -68,8 +68,7 @@ func (p *Part) queueTimes(w *simulation.World, r *rand.Rand) {
 	slots := []store.Slot{{Times: []string{fmt.Sprintf("%02d:00", r.IntN(12)), "13:00", "21:30"}, Zone: []string{"Europe/Berlin", "America/New_York"}[r.IntN(2)]}}
 	name := []string{"main", "second"}[r.IntN(2)]
 	_, err := w.Process().Update(func(tx *store.Tx) error {
-		_, err := identities.Change(tx, w.Logins[name], identities.Patch{Slots: &slots})
-		return err
+		return worker.Change(tx.Identities.Get, tx.Identities.Put, w.Logins[name], func(i *store.Identity) { i.Slots = slots })
 	})
 	w.Note("the queue of %s has the times %v: %v", name, slots, err)
 }
