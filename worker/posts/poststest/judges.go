@@ -200,8 +200,10 @@ func (p *Part) compare(w *simulation.World, wi *wish, post store.Post, sent []si
 	p.mu.Lock()
 	faults := wi.faults
 	p.mu.Unlock()
-	// Of a message that a restored file cannot know only its number counts, in the chat that the file names.
-	sent = slices.DeleteFunc(sent, func(m simulation.Message) bool { return m.Undone && m.Target != post.Target })
+	// Of a message that a restored file cannot know only its number counts, in the chat and of the account that the file names.
+	sent = slices.DeleteFunc(sent, func(m simulation.Message) bool {
+		return m.Undone && (m.Target != post.Target || m.Login != post.IdentityID)
+	})
 	known := len(sent) == 1 && !sent[0].Undone
 	switch {
 	case post.Failures > faults:
