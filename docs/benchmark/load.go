@@ -119,7 +119,7 @@ func (b bench) oneLane(ctx context.Context) ([]figure, error) {
 func (b bench) burstIn(ctx context.Context, db *store.DB, name string, limit int) ([]figure, error) {
 	late := newLateness(b.jobs)
 	s := run(ctx, db, limit, late.note)
-	at := time.Now().Add(time.Duration(b.jobs)*100*time.Microsecond + 3*time.Second)
+	at := time.Now().Add(time.Duration(b.jobs)*100*time.Microsecond + b.pause)
 	if err := put(db, b.jobs, "post", "burst", func(int) time.Time { return at }); err != nil {
 		return nil, err
 	}

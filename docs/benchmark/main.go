@@ -34,10 +34,11 @@ type figure struct {
 
 // bench is what the measurements need.
 type bench struct {
-	dir    string // where the files are, on the disk that is measured
-	jobs   int    // of a burst
-	others int    // that are in the file and not due
-	limit  int    // of runs at once in a burst
+	dir    string        // where the files are, on the disk that is measured
+	jobs   int           // of a burst
+	others int           // that are in the file and not due
+	limit  int           // of runs at once in a burst
+	pause  time.Duration // before they are due
 }
 
 func main() {
@@ -46,6 +47,7 @@ func main() {
 	flag.IntVar(&b.jobs, "jobs", 10_000, "jobs of a burst")
 	flag.IntVar(&b.others, "others", 1_000_000, "jobs that are in the file and not due")
 	flag.IntVar(&b.limit, "limit", 1024, "runs at once in a burst")
+	flag.DurationVar(&b.pause, "pause", 3*time.Second, "how long the jobs of a burst lie before they are due")
 	only := flag.String("only", "", "measure only these, separated by commas")
 	file := flag.String("file", "", "of the measurements that run in a process of their own")
 	table := flag.String("table", "", "print the table of the runs whose figures are in this directory")

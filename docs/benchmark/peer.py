@@ -27,7 +27,7 @@ def figure(name, value, unit):
     print(json.dumps({"name": name, "value": value, "unit": unit}), flush=True)
 
 
-def main(url, jobs):
+def main(url, jobs, pause):
     global released
     scheduler = BackgroundScheduler(
         jobstores={"default": SQLAlchemyJobStore(url=url, tablename="apscheduler_jobs")},
@@ -42,7 +42,7 @@ def main(url, jobs):
     for i in range(jobs):
         scheduler.add_job(work, "date", run_date=due, id=f"post_{i}")
     figure("put", jobs / (time.time() - begin), "jobs/s")
-    time.sleep(max(0.0, due.timestamp() - time.time()))
+    time.sleep(max(pause, due.timestamp() - time.time()))
 
     table = create_engine(url)
     released = time.time()
@@ -64,4 +64,4 @@ def main(url, jobs):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))
+    main(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]))

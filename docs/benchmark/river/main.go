@@ -28,15 +28,20 @@ import (
 )
 
 func main() {
-	if err := run(context.Background(), os.Args[1], os.Args[2], os.Stdout); err != nil {
+	if err := run(context.Background(), os.Args[1], os.Args[2], os.Args[3], os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "river:", err)
 		os.Exit(1)
 	}
 }
 
-// run measures with as many jobs, in the PostgreSQL of that URL or in an SQLite file of that name.
-func run(ctx context.Context, database, count string, out io.Writer) error {
+// run measures with as many jobs, so many seconds after they were put, in the PostgreSQL of that URL or in an SQLite file
+// of that name.
+func run(ctx context.Context, database, count, seconds string, out io.Writer) error {
 	jobs, err := strconv.Atoi(count)
+	if err != nil {
+		return err
+	}
+	pause, err := time.ParseDuration(seconds + "s")
 	if err != nil {
 		return err
 	}
@@ -46,14 +51,14 @@ func run(ctx context.Context, database, count string, out io.Writer) error {
 			return err
 		}
 		defer pool.Close()
-		return measure(ctx, riverpgxv5.New(pool), jobs, out)
+		return measure(ctx, riverpgxv5.New(pool), jobs, pause, out)
 	}
 	db, err := sql.Open("sqlite", "file:"+database+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_txlock=immediate")
 	if err != nil {
 		return err
 	}
 	db.SetMaxOpenConns(1) // as River asks for
-	return errors.Join(measure(ctx, riversqlite.New(db), jobs, out), db.Close())
+	return errors.Join(measure(ctx, riversqlite.New(db), jobs, pause, out), db.Close())
 }
 
 // post is a job without work.
@@ -76,7 +81,7 @@ func (w *worker) Work(context.Context, *river.Job[post]) error {
 	return nil
 }
 
-func measure[Tx any](ctx context.Context, driver riverdriver.Driver[Tx], jobs int, out io.Writer) error {
+func measure[Tx any](ctx context.Context, driver riverdriver.Driver[Tx], jobs int, pause time.Duration, out io.Writer) error {
 	migrator, err := rivermigrate.New(driver, &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return err
@@ -115,6 +120,7 @@ func measure[Tx any](ctx context.Context, driver riverdriver.Driver[Tx], jobs in
 	}
 	completed, cancel := client.SubscribeConfig(&river.SubscribeConfig{ChanSize: jobs, Kinds: []river.EventKind{river.EventKindJobCompleted}})
 	defer cancel()
+	<-time.After(pause)
 	w.started = time.Now()
 	if err := client.Start(ctx); err != nil {
 		return err
