@@ -200,14 +200,15 @@ func guard(fn func() error) (err error) {
 }
 
 // mayHandOver reports whether the end of a run may claim another one: where a lane has room besides, the
-// loop claims as many as are due at once.
+// loop claims as many as are due at once. It does also after a commit that reported an error: what that has claimed all the
+// same is taken back first, and would run in the file beside the next one.
 func (s *Scheduler) mayHandOver(lane string) bool {
 	if !s.clock.steady() {
 		return false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return !s.stopping && !s.moving && s.lanes[lane] == s.cfg.LaneLimit(lane)
+	return !s.stopping && !s.moving && !s.doubt && s.lanes[lane] == s.cfg.LaneLimit(lane)
 }
 
 // claimNext claims the next job of a lane, if one is due, most often into room.

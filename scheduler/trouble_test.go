@@ -302,6 +302,36 @@ func TestWhatIsNobodysFailureTakesNoAttempt(t *testing.T) {
 	})
 }
 
+// The end of a run claims the next job of its lane. Where its commit reported an error and is there all the same, the end
+// is written again, and must not claim one more beside it.
+func TestALaneIsNotClaimedBesideAClaimInDoubt(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		var commits, most atomic.Int64
+		b.between = func(real func(func(*store.Tx) error) error, fn func(*store.Tx) error) error {
+			err := real(func(tx *store.Tx) error {
+				err, n := fn(tx), int64(0)
+				for range tx.Jobs.Running() {
+					n++
+				}
+				most.Store(max(most.Load(), n))
+				return err
+			})
+			if err == nil && commits.Add(1)%3 == 0 {
+				err = fmt.Errorf("%w: on purpose, although it was made", store.ErrUnavailable)
+			}
+			return err
+		}
+		b.start()
+		for i := range 20 {
+			b.put(store.Job{Name: fmt.Sprint("post_", i), Lane: "one", Trigger: b.in(time.Minute)})
+		}
+		b.pass(10 * time.Minute)
+		if runs, _ := b.begun(); len(runs) != 20 || most.Load() != 1 {
+			t.Errorf("%d runs; %d at once in the file", len(runs), most.Load())
+		}
+	})
+}
+
 func TestWhatTheFileHasSeenOfTheTimeIsKnownOnlyWhenItIsCommitted(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		undone := errors.New("undone")

@@ -21,8 +21,7 @@ func (w *World) fair(tx *store.Tx) {
 	w.blame(tx)
 	running := map[string]string{}
 	for job := range tx.Jobs.Running() {
-		// What a commit has claimed that reported an error runs in the file alone, until it is taken back.
-		if other := running[job.Lane]; other != "" && w.Calm(fairAfter, "disk") {
+		if other := running[job.Lane]; other != "" {
 			w.Complain("schedule: lanes", "%s and %s run at once in lane %s", other, job.Name, job.Lane)
 		}
 		running[job.Lane] = job.Name
