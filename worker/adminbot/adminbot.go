@@ -120,8 +120,8 @@ func (b *Bot) Hear(tx *store.Tx, h platform.Heard) error {
 // refuse before they write. Other errors undo everything.
 func (b *Bot) respond(tx *store.Tx, h platform.Heard) (screen, error) {
 	var done store.AuditEntry
-	r := request{Printer: b.Printer(), bot: b, tx: tx, by: h.Name, chat: h.From, done: &done}
-	r.Now = tx.Now()
+	r := b.request(tx)
+	r.by, r.chat, r.done = h.Name, h.From, &done
 	var s screen
 	var err error
 	if h.QueryID != 0 {
@@ -167,6 +167,13 @@ type request struct {
 	by   string // the admin's name
 	chat int64
 	done *store.AuditEntry // what is done; without an action if nothing is
+}
+
+// request is one that nobody has made yet.
+func (b *Bot) request(tx *store.Tx) request {
+	r := request{Printer: b.Printer(), bot: b, tx: tx}
+	r.Now = tx.Now()
+	return r
 }
 
 // read takes in a text: a command, or what was asked for.

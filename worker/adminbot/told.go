@@ -10,7 +10,7 @@ const (
 
 // TellHeld shows the admins posts that need approval: one as its page, several as the list.
 func (b *Bot) TellHeld(tx *store.Tx, held []store.Post) error {
-	r := b.telling(tx)
+	r := b.request(tx)
 	if len(held) == 1 {
 		return r.tellAll(noticeHeld, r.postPage(held[0], ""), nil)
 	}
@@ -20,16 +20,9 @@ func (b *Bot) TellHeld(tx *store.Tx, held []store.Post) error {
 
 // TellEnded shows the admins a broadcast that has been sent.
 func (b *Bot) TellEnded(tx *store.Tx, task store.Task) error {
-	r := b.telling(tx)
+	r := b.request(tx)
 	s, err := r.taskPage(task)
 	return r.tellAll(noticeEnded, s, err)
-}
-
-// telling is a request that nobody has made.
-func (b *Bot) telling(tx *store.Tx) request {
-	r := request{Printer: b.Printer(), bot: b, tx: tx}
-	r.Now = tx.Now()
-	return r
 }
 
 func (r request) tellAll(kind string, s screen, err error) error {
